@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import types
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from testbed.client.asking import (
@@ -25,7 +26,7 @@ from testbed.store.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.store.selector import Selector
 from testbed.turns.because import Because, number_of
 from testbed.turns.life import Life, Seat
-from testbed.turns.table import Table, give_turn
+from testbed.turns.table import TRAP, Table
 from testbed.turns.trace import Record
 from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep, Waitable
 
@@ -74,7 +75,7 @@ class Client:
         """Get the object of that name, as it is now or as it was at a revision; NotFound."""
         plural = plural_of_kind(self._table, "get", kind)
         operation = Operation("get", plural, name, _within(kind, namespace), revision=at)
-        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+        return await self._answer_to(operation, timeout_ms)  # type: ignore[no-any-return]
 
     async def list(
         self,
@@ -89,7 +90,7 @@ class Client:
         check_read(self._table, "list", selector, at)
         plural = plural_of_kind(self._table, "list", kind)
         operation = Operation("list", plural, selector=selector, revision=at, options=options)
-        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+        return await self._answer_to(operation, timeout_ms)  # type: ignore[no-any-return]
 
     async def watch(
         self,
@@ -105,7 +106,7 @@ class Client:
         check_read(self._table, "watch", selector, since)
         plural = plural_of_kind(self._table, "watch", kind)
         operation = Operation("watch", plural, selector=selector, revision=since, options=options)
-        return await self.ask(operation, timeout_ms=timeout_ms)  # type: ignore[no-any-return]
+        return await self._answer_to(operation, timeout_ms)  # type: ignore[no-any-return]
 
     async def create(
         self,
@@ -151,7 +152,7 @@ class Client:
             "patch", item.plural, meta.name, meta.namespace, change, subresource=subresource,
             options=options,
         )  # fmt: skip
-        return await self.ask(operation, timeout_ms=timeout_ms, because=because)  # type: ignore[no-any-return]
+        return await self._answer_to(operation, timeout_ms, because)  # type: ignore[no-any-return]
 
     async def delete(
         self,
@@ -172,7 +173,7 @@ class Client:
             revision=UNSET if whatever_it_was else meta.revision,
             uid="" if whatever_it_was else meta.uid, options=options,
         )  # fmt: skip
-        await self.ask(operation, timeout_ms=timeout_ms, because=because)
+        await self._answer_to(operation, timeout_ms, because)
 
     async def _write(
         self,
@@ -197,7 +198,7 @@ class Client:
             revision=meta.revision,
             subresource=subresource,
         )
-        return await self.ask(operation, timeout_ms=timeout_ms, because=because)
+        return await self._answer_to(operation, timeout_ms, because)
 
     async def ask(
         self, operation: Operation, *, timeout_ms: int | None = None, because: Because | None = None
@@ -205,21 +206,31 @@ class Client:
         """Ask any Endpoint for any Operation. It is announced, served and answered, each when the
         World says so. `because` is the Record that it follows from. With `timeout_ms`
         it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
+        return await self._answer_to(operation, timeout_ms, because)
+
+    # What is between a task and its wait is entered and left with each answer, so there is as
+    # little of it as can be: no coroutine here, but the generator in which the task parks.
+    @types.coroutine
+    def _answer_to(
+        self, operation: Operation, timeout_ms: int | None, because: Because | None = None
+    ) -> Generator[object, Any, Any]:
+        """Ask for that Operation and park until its answer is there."""
         seat = self._seat()
         if timeout_ms is not None:
             check_ms(self._table, "timeout_ms", timeout_ms)
-        if seat.life.is_alive:
-            number = 0 if because is None else self._number_of(because)
-            post = self._wire.post_of(operation, seat.life.role)
-            if post.endpoint.near:
-                return self._wire.ask_near(seat, post, operation)
-            request = self._wire.ask(seat, post, operation, timeout_ms, number)
-            try:
-                return await give_turn()
-            except (TimedOut, Cancelled, Crashed):
-                request.forsake()
-                raise
-        return await give_turn()
+        if not seat.life.is_alive:
+            return (yield TRAP)
+        number = 0 if because is None else self._number_of(because)
+        wire = self._wire
+        post = wire.post_of(operation, seat.life.role)
+        if post.endpoint.near:
+            return wire.ask_near(seat, post, operation)
+        request = wire.ask(seat, post, operation, timeout_ms, number)
+        try:
+            return (yield TRAP)
+        except (TimedOut, Cancelled, Crashed):
+            request.forsake()
+            raise
 
     def _number_of(self, because: Because) -> int:
         if isinstance(because, Because):

@@ -76,8 +76,8 @@ class Request:
     """One Operation in flight: announced, half served, or served and not yet answered."""
 
     __slots__ = (
-        "because", "error", "handler", "is_served", "life", "nth", "operation", "option", "part",
-        "path", "pause", "post", "role", "seat", "ticket", "value", "wire",
+        "asked", "because", "error", "handler", "is_served", "life", "nth", "operation", "option",
+        "part", "path", "pause", "post", "role", "seat", "ticket", "value", "wire",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +86,8 @@ class Request:
         self.wire = wire
         self.post = post
         self.operation = operation
+        self.asked = operation.asked
+        """Its verb, with its subresource."""
         self.life = seat.life
         self.role = seat.life.role
         self.seat: Seat | None = seat
@@ -176,23 +178,22 @@ class Request:
         self.answer(None, error)
 
     def _count(self) -> None:
-        self.nth = self.life.nth(SERVE, self.path, self.operation.asked, self.operation.key)
+        self.nth = self.life.nth(SERVE, self.path, self.asked, self.operation.key)
 
     def announce(self, due_ms: int = 0) -> None:
         """Offer to serve it, or its next part."""
-        operation, role, table = self.operation, self.role, self.wire.table
-        verb, key = operation.asked, operation.key
+        role, table, verb = self.role, self.wire.table, self.asked
         if self.part == 1:
             self._count()
+            if self.wire.latencies:
+                due_ms = max(due_ms, table.now_ms + self._latency_ms("serve_ms"))
+            # A partition delays the request only: its later parts happen inside the Endpoint.
+            if role.cut_off_until_ms > due_ms:
+                due_ms = role.cut_off_until_ms
         else:
             verb = f"{verb}.{self.part}"
-        if self.part == 1 and self.wire.latencies:
-            due_ms = max(due_ms, table.now_ms + self._latency_ms("serve_ms"))
-        # A partition delays the request only: its later parts happen inside the Endpoint.
-        if self.part == 1 and role.cut_off_until_ms > due_ms:
-            due_ms = role.cut_off_until_ms
         option = Option(SERVE, self.path, self.serve, (table.step,), due_ms, role.name)
-        option.verb, option.key, option.nth = verb, key, self.nth
+        option.verb, option.key, option.nth = verb, self.operation.key, self.nth
         option.may_touch = self.may
         option.source = self
         self.option = option
@@ -204,13 +205,14 @@ class Request:
         self.wire.served = self
         if self.post.memory:
             self.wire.enter(self.post)
-        turn = self.wire.table.turn
+        table = self.wire.table
+        turn = table.turn
         if turn is not None:
             turn.because = self.because
             turn.operation = self.operation
         after_ms = self._latency_ms("answer_ms") if self.wire.latencies else 0
         try:
-            handler, now_ms = self.handler, self.wire.table.now_ms
+            handler, now_ms = self.handler, table.pending.now_ms
             if handler is None:
                 endpoint = self.post.endpoint
                 handler = endpoint.handle(self.operation, self.role.name, now_ms)
@@ -219,7 +221,8 @@ class Request:
             else:
                 pause = handler.send(now_ms)
         except StopIteration as done:
-            self._note(_revision_of(done.value), "")
+            if turn is not None:
+                self._note(_revision_of(done.value), "")
             self.answer(done.value, None, after_ms)
         except ApiError as error:
             self._note("", error.reason)
@@ -250,16 +253,16 @@ class Request:
         wire = self.wire
         if isinstance(value, Watch):
             self.value = wire.open_stream(self, value)
-        if not self.is_awaited:
+        seat = self.seat
+        if seat is None or seat.number != self.ticket or not self.life.is_alive:
             self.post.requests.pop(self, None)
             if isinstance(self.value, Stream):
                 self.value.close()
             return
-        operation, table = self.operation, wire.table
-        causes = (table.step,)
+        table = wire.table
         due_ms = table.now_ms + after_ms if after_ms else 0
-        option = Option(ANSWER, self.path, self.finish, causes, due_ms, self.role.name, self.seat)
-        option.verb, option.key, option.nth = operation.asked, operation.key, self.nth
+        option = Option(ANSWER, self.path, self.finish, (table.step,), due_ms, self.role.name, seat)
+        option.verb, option.key, option.nth = self.asked, self.operation.key, self.nth
         option.source = self
         self.option = option
         table.offer(option)

@@ -124,7 +124,8 @@ class Wire:
 
     def post_of(self, operation: Operation, role: Role) -> Post:
         """Where an Operation of that actor goes: the Endpoint it names, its home, or the front."""
-        return self.post(operation.endpoint or role.home or self.front)
+        name = operation.endpoint or role.home or self.front
+        return self.posts.get(name) or self.post(name)
 
     def post(self, name: str) -> Post:
         """The place of the Endpoint of that name."""

@@ -68,7 +68,16 @@ class Pending:
     def add(self, option: Option) -> None:
         """Announce an Option: it may happen at its due time or later."""
         self._serial = serial = self._serial + 1
-        option.place = place = (*calm_place(option), serial, option)
+        causes = option.causes
+        # `calm_place`, written out: this is done for each Option.
+        option.place = place = (
+            option.due_ms,
+            CALM_ORDER[option.kind] + option.rank,
+            -causes[-1] if causes else 0,
+            option.path,
+            serial,
+            option,
+        )
         insort(self._line, place)
 
     def remove(self, option: Option) -> None:
@@ -109,14 +118,6 @@ class Pending:
         else:
             option.due_ms = due_ms
 
-    def ready(self, delay_max_ms: int) -> int:
-        """How many Options may happen next: those due within `delay_max_ms` of the earliest."""
-        line = self._line
-        if not line:
-            return 0
-        limit = line[0][0] + delay_max_ms
-        return len(line) if line[-1][0] <= limit else bisect_left(line, (limit + 1,))
-
     def take(self, index: int) -> Option:
         """Remove the Option at that index of the line, to perform it."""
         option: Option = self._line.pop(index)[-1]
@@ -144,7 +145,7 @@ class Options(Sequence[Option]):
     when the Chooser first looks past `ready`, so a Chooser that rarely wants one rarely pays.
     """
 
-    __slots__ = ("_faults", "_find_faults", "_pending", "ready")
+    __slots__ = ("_faults", "_find_faults", "_pending", "due_ms", "ready")
 
     def __init__(self, pending: Pending, find_faults: Callable[[], list[Option]]) -> None:
         self._pending = pending
@@ -152,12 +153,21 @@ class Options(Sequence[Option]):
         self._faults: list[Option] | None = None
         self.ready = 0
         """How many Options are ready; they have the indices 0 … ready - 1, the faults follow."""
+        self.due_ms = 0
+        """When the earliest is due, if there is one."""
 
     def show(self, delay_max_ms: int) -> int:
-        """Show the line as it is now, at the beginning of a turn; returns how many are ready."""
+        """Show the line as it is now, at the beginning of a turn; returns how many are ready: those
+        due within `delay_max_ms` of the earliest."""
         self._faults = None
-        self.ready = self._pending.ready(delay_max_ms)
-        return self.ready
+        line = self._pending._line
+        if not line:
+            self.ready = 0
+            return 0
+        self.due_ms = due_ms = line[0][0]
+        limit = due_ms + delay_max_ms
+        self.ready = ready = len(line) if line[-1][0] <= limit else bisect_left(line, (limit + 1,))
+        return ready
 
     @property
     def faults(self) -> Sequence[Option]:

@@ -5,16 +5,15 @@ the one thing an actor can wait with. Then the World plays turns until some task
 is the same task, `move` sends into it again; else the driver hands over to the other one. So the
 code that decides never runs on an actor's stack, and no error of it can be raised into an actor.
 
-A driver (`drivers/`) is what calls `move`: a trio task for each Seat, or a bare loop.
+A driver (`drivers/`) is what calls `move`: a trio task for each life, or a bare loop.
 """
 
 from __future__ import annotations
 
 import contextvars
 import inspect
-import types
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
@@ -32,12 +31,6 @@ from testbed.turns.trace import Record, Step
 
 TRAP: Final = object()
 """What a task yields to give up the turn. Anything else that it yields is not the World's."""
-
-
-@types.coroutine
-def give_turn() -> Generator[object, Any, Any]:
-    """Park the calling task until an Option that ends its wait is performed."""
-    return (yield TRAP)
 
 
 class Table:
@@ -95,7 +88,8 @@ class Table:
     def offer(self, option: Option) -> None:
         """Announce an Option. If its actor is stalled or partitioned, it becomes due when that is
         over."""
-        due = self.pending.now_ms
+        pending = self.pending
+        due = now_ms = pending.now_ms
         seat = option.seat
         if seat is not None:
             seat.offered.append(option)
@@ -106,9 +100,11 @@ class Table:
                 due = life.role.cut_off_until_ms
         if due > option.due_ms:
             option.due_ms = due
-        if option.due_ms > self.pending.now_ms:
+        elif option.due_ms > now_ms:
+            due = option.due_ms
+        if due > now_ms:
             option.is_timed = True
-        self.pending.add(option)
+        pending.add(option)
 
     def offer_turn(
         self, seat: Seat, kind: str, verb: str, due_ms: int, end: Callable[[], Any]
@@ -119,7 +115,8 @@ class Table:
         # Counted when it is performed, not here: else its number would tell how often it was
         # offered and withdrawn. Equal Options that this wait offers beside it come before it.
         nth = life.next_nth(sentence)
-        nth += sum(o.kind == kind and o.verb == verb for o in seat.offered)
+        for beside in seat.offered:
+            nth += beside.kind == kind and beside.verb == verb
         perform = partial(life.count_and, sentence, end)
         option = Option(kind, seat.path, perform, (self.step,), due_ms, life.role.name, seat)
         option.verb, option.nth = verb, nth

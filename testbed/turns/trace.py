@@ -28,7 +28,9 @@ class Step:
         "outcome", "records", "revision",
     )  # fmt: skip
 
-    def __init__(self, number: int, option: Option, choice: int, of: int, marks: Marks) -> None:
+    def __init__(
+        self, number: int, option: Option, choice: int, of: int, marks: Marks, now_ms: int = 0
+    ) -> None:
         self.number = number
         """From 1; picks, holds and releases count as well."""
         self.option = option
@@ -37,7 +39,8 @@ class Step:
         self.of = of
         """How many ready Options there were."""
         self.marks = marks
-        self.now_ms = 0
+        self.now_ms = now_ms
+        """The virtual time at which it happened."""
         self.causes = option.causes
         self.revision = ""
         """The revision of the Store that was read or written."""

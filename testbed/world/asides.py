@@ -119,8 +119,7 @@ class Asides:
         trace = self._trace
         trace.numbered += 1
         if self._keeps_steps:
-            step = Step(trace.numbered, option, choice, of, Marks())
-            step.now_ms = self._table.now_ms
+            step = Step(trace.numbered, option, choice, of, Marks(), self._table.now_ms)
             trace.items.append(step)
             if self._wants_steps:
                 self._chooser.ended(step)

@@ -178,8 +178,7 @@ class Gate:
         trace.numbered += 1
         marks = Marks()
         table.step, table.marks, self._store.marks = trace.numbered, marks, marks
-        step = Step(trace.numbered, option, choice, 0, marks)
-        step.now_ms = table.now_ms
+        step = Step(trace.numbered, option, choice, 0, marks, table.now_ms)
         if trace.is_read or self._chooser is not None:
             trace.items.append(step)
         table.turn = step

@@ -14,7 +14,7 @@ from testbed.store.store import Store
 from testbed.turns.happening import Happening, key_of
 from testbed.turns.head import Head, Waiter
 from testbed.turns.life import Role, Seat
-from testbed.turns.option import ANSWER, DELIVER, FEED, SERVE, Option
+from testbed.turns.option import ANSWER, DELIVER, FEED, SERVE, Choice, Option
 from testbed.turns.pending import Options
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step, Trace
@@ -87,9 +87,12 @@ class Play(Head):
         """Why the Run has ended; empty until it has."""
         self._turns_played = 0
         """A pick is a Step, and no turn."""
-        self._instant_turns = 0
-        """How many of them since time has passed."""
+        self._instant_began = 0
+        """How many there were when time passed last."""
+        self._asks_at = 0
+        """From how many turns on it is asked after each whether a limit is reached."""
         self._turn_is_open = False
+        self._new_instant()
 
     def begin(self) -> None:
         """Take the head of the Table, and write the header of the trace."""
@@ -151,8 +154,8 @@ class Play(Head):
     def _advance(self) -> Seat | Waiter | None:
         """Play turns until a task is to move; None when the Run has ended and is torn down; a
         Waiter while real programs are to move first."""
-        table, options, trace = self._table, self._options, self._trace
-        budget, chooser, pending = self._budget, self._chooser, table.pending
+        table, options, choose = self._table, self._options, self._chooser.choose
+        pending, delay_max_ms = table.pending, self._budget.delay_max_ms
         while True:
             # The dying come first. Their tasks end one after another, and what these touch is part
             # of the turn in which their life has ended.
@@ -173,31 +176,37 @@ class Play(Head):
                     self._turn_is_open = True
                     continue
             # May the Run end here? In the middle of an instant there is mostly no need to ask.
-            ready, strike = options.show(budget.delay_max_ms), None
-            if not ready or self._may_end():
+            ready, strike = options.show(delay_max_ms), None
+            if (
+                not ready
+                or options.due_ms > pending.now_ms
+                or self._turns_played >= self._asks_at
+                or table.failure is not None
+                or table.stop is not None
+                or self._judge.violations
+            ):
                 strike, ready = self._rest(), options.ready
                 if self._end:
                     continue
             # Choose. A choice that is no index is no turn: something is held back or let go, only
             # time passes, or the Run is cut.
-            choice = chooser.choose(options) if strike is None else strike
-            if isinstance(choice, Cut):
-                self._finish(End("undecided", CUT_SHORT))
-                continue
+            choice = choose(options) if strike is None else strike
             if not isinstance(choice, int):
-                self._asides.perform(choice, options)
+                self._set_aside(choice)
                 continue
-            option = self._chosen(choice, ready)
             # Perform it. Time moves first, to when it is due. If it ends the wait of a task, that
             # task moves, and the turn stays open until it gives the turn up.
-            if option.due_ms > pending.now_ms:
-                pending.now_ms = option.due_ms
-                self._instant_turns = 0
-            trace.choices.append(choice)
-            self._begin_turn(option, choice, ready)
+            option = self._begin_turn(choice, ready)
             mover: Seat | None = option.perform()
             if mover is not None:
                 return mover
+
+    def _set_aside(self, choice: Choice | Cut) -> None:
+        """Do what a Chooser has decided that is no index."""
+        if isinstance(choice, Cut):
+            self._finish(End("undecided", CUT_SHORT))
+        else:
+            self._asides.perform(choice, self._options)
 
     def _attend(self, attendance: Attendance) -> Waiter | None:
         """Bring into the Run what real programs have done, and the time that has passed meanwhile;
@@ -206,21 +215,16 @@ class Play(Head):
         before_ms = pending.now_ms
         doorman = attendance.attend(self._standing)
         if pending.now_ms > before_ms:
-            self._instant_turns = 0
+            self._new_instant()
         return doorman
 
-    def _chosen(self, choice: int, ready: int) -> Option:
-        """The Option, or the fault, of that index."""
-        options, pending = self._options, self._table.pending
-        if 0 <= choice < ready:
-            option = pending.take(choice)
-        elif ready <= choice < len(options):
-            option = options.faults[choice - ready]
-        else:
-            raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
-        if self._happened is not None:
-            self._happened.append(Happening(key_of(option), pending.now_ms))
-        return option
+    def _new_instant(self) -> None:
+        """Time has passed: work out after how many turns a limit may be reached."""
+        budget = self._budget
+        self._instant_began = began = self._turns_played
+        self._asks_at = min(budget.turns_max, began + budget.instant_turns_max)
+        if self._trace.sink is not None:  # what was written may reach a limit after each turn
+            self._asks_at = 0
 
     def _standing(self) -> Standing:
         """Where the Run stands now, for what attends to real programs."""
@@ -241,19 +245,6 @@ class Play(Head):
                 if option.kind in IN_FLIGHT and option.due_ms <= pending.now_ms
             ),
             self._chooser.acts_ms(pending.now_ms),
-        )
-
-    def _may_end(self) -> bool:
-        """Whether the Run could end now; False in the middle of an instant, mostly."""
-        table, budget = self._table, self._budget
-        return (
-            table.failure is not None
-            or table.stop is not None
-            or bool(self._judge.violations)
-            or self._turns_played >= budget.turns_max
-            or self._instant_turns >= budget.instant_turns_max
-            or table.pending.next_due_ms > table.pending.now_ms
-            or self._trace.sink is not None
         )
 
     def _rest(self) -> int | None:
@@ -284,28 +275,48 @@ class Play(Head):
         has_room = self._ending.has_room(self._turns_played, self._instant_turns)
         return self._world.find_faults() if has_room else []
 
-    def _begin_turn(self, option: Option, choice: int, ready: int) -> None:
-        """Open a Step: from now until the next turn, all that is touched is marked on it."""
-        table = self._table
+    @property
+    def _instant_turns(self) -> int:
+        """How many turns were played since time has passed."""
+        return self._turns_played - self._instant_began
+
+    def _begin_turn(self, choice: int, ready: int) -> Option:
+        """Open the turn of the Option, or the fault, of that index: time moves to when it is due,
+        and from now until the next turn, all that is touched is marked on its Step."""
+        table, trace = self._table, self._trace
+        pending = table.pending
+        option = pending.take(choice) if 0 <= choice < ready else self._fault(choice, ready)
+        if self._happened is not None:
+            self._happened.append(Happening(key_of(option), pending.now_ms))
+        if option.due_ms > pending.now_ms:
+            pending.now_ms = option.due_ms
+            self._new_instant()
         seat = option.seat
         if seat is not None and (seat.number != option.ticket or not seat.life.is_alive):
             raise HarnessBug(f"{option!r} was performed for a wait that is over")
-        self._trace.numbered = number = self._trace.numbered + 1
+        trace.choices.append(choice)
+        trace.numbered = table.step = number = trace.numbered + 1
         self._turns_played += 1
-        self._instant_turns += 1
-        table.step = number
         self._turn_is_open = True
         self._wire.served = None
-        marks = table.marks
         if self._keeps_steps:
             table.marks = self._store.marks = marks = Marks()
-            table.turn = step = Step(number, option, choice, ready, marks)
-            step.now_ms = table.pending.now_ms
-            self._trace.items.append(step)
+            table.turn = Step(number, option, choice, ready, marks, pending.now_ms)
+            trace.items.append(table.turn)
         else:
+            marks = table.marks
             marks.reads.clear()
             marks.writes.clear()
             marks.changes.clear()
+        return option
+
+    def _fault(self, choice: int, ready: int) -> Option:
+        """The fault of that index."""
+        options = self._options
+        if not ready <= choice < len(options):
+            raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
+        fault: Option = options.faults[choice - ready]
+        return fault
 
     def _end_turn(self) -> None:
         """Close the Step: tell the Chooser, and let the invariants look."""

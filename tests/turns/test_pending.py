@@ -160,8 +160,8 @@ def test_ready_is_what_is_due_within_the_delay_of_the_earliest(
 ) -> None:
     """A prefix of the line; with no delay, what is due at the earliest time alone."""
     pending = line_of(*(option(due_ms=due_ms) for due_ms in (7, 7, 12, 17)))
-    assert pending.ready(delay_max_ms) == ready
-    assert Pending().ready(delay_max_ms) == 0
+    assert Options(pending, list).show(delay_max_ms) == ready
+    assert Options(Pending(), list).show(delay_max_ms) == 0
 
 
 # -- the view -----------------------------------------------------------------------------------
