@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from testbed.errors import UnknownName
 from testbed.objects.binding import Binding, Eviction
 from testbed.objects.config import ConfigMap
+from testbed.objects.copier import is_open_twin
 from testbed.objects.deployment import Deployment, StatefulSet
 from testbed.objects.disruption_budget import PodDisruptionBudget
 from testbed.objects.event import Event
@@ -61,8 +62,9 @@ def kind_by_plural(plural: str) -> type[Object]:
 def kinds_below(cls: type[Object] = Object) -> Iterator[type[Object]]:
     """All classes of objects below that one: those of `KINDS`, and those that users have made."""
     for kind in cls.__subclasses__():
-        yield kind
-        yield from kinds_below(kind)
+        if not is_open_twin(kind):
+            yield kind
+            yield from kinds_below(kind)
 
 
 def _found(what: str, name: str, among: dict[str, type[Object]]) -> type[Object]:

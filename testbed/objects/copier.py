@@ -1,0 +1,69 @@
+"""Copier: makes copies of frozen values, with some fields changed, at the cost of mutable ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import attrs
+
+Copier = Callable[[Any, dict[str, Any]], Any]
+"""From an instance and the changes of its fields, by name, to the copy."""
+_names: dict[type, tuple[str, ...]] = {}
+_copiers: dict[type, Copier] = {}
+_open_twins: set[type] = set()
+
+
+def names_of(kind: type) -> tuple[str, ...]:
+    """The names of the fields of a class, in order."""
+    names = _names.get(kind)
+    if names is None:
+        names = _names[kind] = tuple(field.name for field in attrs.fields(kind))
+    return names
+
+
+def is_open_twin(kind: type) -> bool:
+    """Whether a class is none of its own, but serves a copier alone."""
+    return kind in _open_twins
+
+
+def copier_of(kind: type) -> Copier:
+    """What copies an instance of a class. TypeError if there is no such field."""
+    copy = _copiers.get(kind)
+    if copy is None:
+        copy = _copiers[kind] = _made(kind)
+    return copy
+
+
+def _made(kind: type) -> Copier:
+    # To set a field of a frozen instance costs several times what a plain assignment does. So a
+    # copy is made as an instance of a twin of the class, which differs in not being frozen, and
+    # becomes one of the class itself once its fields are set. The code is made field by field, as
+    # attrs makes its `__init__`.
+    names = names_of(kind)
+    open_ = {"__slots__": (), "__setattr__": object.__setattr__}
+    twin = type(kind)(kind.__name__, (kind,), open_)
+    _open_twins.add(twin)
+
+    def unknown(changes: dict[str, Any]) -> NoReturn:
+        name = next(name for name in changes if name not in names)
+        raise TypeError(f"a {kind.__name__} has no {name}; it has {', '.join(names)}")
+
+    known: dict[str, Any] = {
+        "blank": object.__new__, "twin": twin, "kind": kind, "names": frozenset(names),
+        "set_": object.__setattr__, "unknown": unknown,
+    }  # fmt: skip
+    lines = (
+        "def copy(value, changes):",
+        "    if not changes.keys() <= names:",
+        "        unknown(changes)",
+        "    new = blank(twin)",
+        *(f"    new.{name} = value.{name}" for name in names),
+        "    for name, change in changes.items():",
+        "        set_(new, name, change)",
+        "    new.__class__ = kind",
+        "    return new",
+    )
+    exec("\n".join(lines), known)
+    copy: Copier = known["copy"]
+    return copy
