@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 USUAL = datetime(2025, 1, 1, tzinfo=UTC)
 """The epoch, unless another one is named."""
@@ -47,24 +48,31 @@ def whole_second(ms: int) -> int:
 
 def written(ms: int) -> str:
     """A time in whole seconds, as in most fields: `2025-01-01T00:00:30Z`."""
-    return _written(ms, "seconds")
+    return _written(EPOCH.get(), ms, "seconds")
 
 
 def written_fine(ms: int) -> str:
     """A time with its fraction, as in Leases and Events: `2025-01-01T00:00:30.250000Z`."""
-    return _written(ms, "microseconds")
+    return _written(EPOCH.get(), ms, "microseconds")
 
 
-def _written(ms: int, to: str) -> str:
-    return f"{(EPOCH.get() + ms * _MS).replace(tzinfo=None).isoformat(timespec=to)}Z"
+# A Run writes and reads the same few times over and over.
+@lru_cache(4096)
+def _written(epoch: datetime, ms: int, to: str) -> str:
+    return f"{(epoch + ms * _MS).replace(tzinfo=None).isoformat(timespec=to)}Z"
 
 
 def read(text: str) -> int:
     """The virtual time of a timestamp, negative before the epoch; ValueError if it is none."""
+    return _read(EPOCH.get(), text)
+
+
+@lru_cache(4096)
+def _read(epoch: datetime, text: str) -> int:
     if _WRITTEN.fullmatch(text) is None:
         raise ValueError("a time such as 2025-01-01T00:00:30Z")
     try:
-        return (datetime.fromisoformat(text).astimezone(UTC) - EPOCH.get()) // _MS
+        return (datetime.fromisoformat(text).astimezone(UTC) - epoch) // _MS
     except OverflowError as error:
         raise ValueError("a time such as 2025-01-01T00:00:30Z") from error
 

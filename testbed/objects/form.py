@@ -16,41 +16,20 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import attrs
 
-from testbed.objects import calendar
-from testbed.objects.meta import Map, Object, Revision
-from testbed.objects.plain import JSON, LIST, MAPPING, Misfit, Tree, below, frozen, text_at, thawed
-from testbed.objects.quantity import Quantity
+from testbed.objects.meta import Map, Object, evolved, texts
+from testbed.objects.plain import LIST, MAPPING, Misfit, Tree, below, frozen, thawed
+from testbed.objects.quantity import amounts
+from testbed.objects.shape import SHAPES, Shape, as_it_is, map_of
 
 T = TypeVar("T")
 MARKS = ("name", "type", "uid")
 """The fields by which the items of a list are told apart, if each item has its own value."""
-Reader = Callable[[Tree, str], tuple[Any, Tree]]
-"""From a tree and its path to the value, and the rest of the tree."""
-Writer = Callable[[Any, Tree], Tree]
-"""From a value and the rest to the tree."""
-
-
-@attrs.frozen
-class Shape:
-    """How values of one type are read from a tree, and written to one."""
-
-    expected: str
-    """What it has to be, for the error if it is something else."""
-    read: Reader
-    write: Writer
-    parts: type | None = None
-    """The attrs class of the value, or of each item; None if neither is of one."""
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the value is a list."""
-        return self.expected == LIST
 
 
 @attrs.frozen
@@ -68,6 +47,8 @@ class Field:
     """Whether a tree without it is refused."""
     blank: Any
     """For a part that is never None (a spec, a status): the value that means unset."""
+    default: Any
+    """What it is if a tree does not have it."""
 
     def is_unset(self, value: Any) -> bool:
         """Whether `value` means that the field is unset."""
@@ -92,28 +73,29 @@ def from_tree(cls: type[T], tree: Tree, path: str = "") -> T:
 
 def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
     """A part of an object from its tree, and the rest of the tree, for `extra`."""
-    if not isinstance(tree, Mapping):
+    if not isinstance(tree, dict) and not isinstance(tree, Mapping):
         raise Misfit(path, MAPPING, tree)
     given: dict[str, Any] = {}
     rest: dict[str, Any] = {}
-    fields, is_object = _by_wire_name(cls), issubclass(cls, Object)
+    fields, is_object = field_by_wire_name(cls), issubclass(cls, Object)
     for name, here in tree.items():
-        field = fields.get(name)
         if here is None or (is_object and name in ("apiVersion", "kind")):
             continue
-        there = below(path, name)
+        field = fields.get(name)
         if field is None:
-            rest[name] = frozen(here, there)
+            rest[name] = frozen(here, below(path, name))
             continue
-        value, left = field.shape.read(here, there)
+        value, left = field.shape.read(here, f"{path}.{name}" if path else name)
         given[field.name] = value
         if left:
             rest[name] = left
         elif field.is_unset(value):
             # Given, but empty (`labels: {}`): noted, so that it is written as it was read.
-            rest[name] = NOTHING if field.blank is not None else frozen(here, there)
-    for field in _required(cls):
-        if field.name not in given:
+            rest[name] = NOTHING if field.blank is not None else frozen(here, below(path, name))
+    if not is_object and (blank := blank_of(cls)) is not None:
+        return evolved(blank, **given), Map(rest)
+    for field in fields.values():
+        if field.is_required and field.name not in given:
             raise Misfit(below(path, field.wire_name), field.shape.expected, None)
     if is_object:
         given["extra"] = Map(rest)
@@ -122,8 +104,14 @@ def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
 
 def write_part(value: Any, rest: Tree) -> dict[str, Any]:
     """The tree of a part of an object, with the `rest` that `extra` holds of it."""
+    kind = type(value)
+    if not rest:
+        write = _writers.get(kind)
+        if write is None:
+            write = _writers[kind] = _writer(kind)
+        return write(value)
     tree: dict[str, Any] = {}
-    fields = _by_wire_name(type(value))
+    fields = field_by_wire_name(kind)
     for name, field in fields.items():
         given, over = getattr(value, field.name), rest.get(name)
         if not field.is_unset(given) or (over is not None and field.blank is not None):
@@ -140,10 +128,78 @@ def write_part(value: Any, rest: Tree) -> dict[str, Any]:
     return tree
 
 
+# Nearly every part has no rest, and is then written by one function made of its fields, as attrs
+# makes its `__init__`: `if (x := value.phase): tree["phase"] = x`.
+def _writer(cls: type) -> Callable[[Any], dict[str, Any]]:
+    known: dict[str, Any] = {}
+    lines = ["def write(value):", "    tree = {}"]
+    for n, field in enumerate(field_by_wire_name(cls).values()):
+        is_plain = field.shape.write is as_it_is
+        known |= {f"write{n}": field.shape.write, f"blank{n}": field.blank}
+        is_set = "x"
+        if field.blank is not None:
+            is_set = f"x is not blank{n} and x != blank{n}"
+        elif field.is_optional or field.is_always:
+            is_set = "x is not None"
+        lines += [
+            f"    x = value.{field.name}",
+            f"    if {is_set}:",
+            f"        tree[{field.wire_name!r}] = {'x' if is_plain else f'write{n}(x, None)'}",
+        ]
+    exec("\n".join([*lines, "    return tree"]), known)
+    write: Callable[[Any], dict[str, Any]] = known["write"]
+    return write
+
+
+_writers: dict[type, Callable[[Any], dict[str, Any]]] = {}
+
+
+def is_as_read(value: Any) -> bool:
+    """Whether a value, once written, is read as the same again: no time in it has a fraction that
+    the wire leaves out."""
+    return _test_of(type(value))(value)
+
+
+def _test_of(cls: type) -> Test:
+    """Whether an instance of a class is read as the same, as one expression of its fields."""
+    if cls in _tests:
+        return _tests[cls]
+    _tests[cls] = lambda value: _tests[cls](value)  # where a class has parts of its own kind
+    known: dict[str, Any] = {}
+    tests = []
+    for n, field in enumerate(fields_of(cls)):
+        shape, value = field.shape, f"(x := v.{field.name})"
+        if not field.is_required and not field.is_unset(field.default):
+            known[f"unset{n}"] = field.is_unset
+            tests.append(f"not unset{n}(v.{field.name})")
+        if shape is SHAPES["time"]:
+            tests.append(f"({value} is None or x % 1000 == 0)")
+        elif shape is SHAPES["times"]:
+            tests.append(f"all(each % 1000 == 0 for each in v.{field.name}.values())")
+        elif shape.parts is not None and (test := _test_of(shape.parts)) is not _always:
+            known[f"test{n}"] = test
+            is_same = f"all(map(test{n}, x))" if shape.is_list else f"test{n}(x)"
+            tests.append(
+                f"(not {value} or {is_same})"
+                if shape.is_list
+                else f"({value} is None or {is_same})"
+            )
+    _tests[cls] = eval(f"lambda v: {' and '.join(tests)}", known) if tests else _always
+    return _tests[cls]
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+Test = Callable[[Any], bool]
+_tests: dict[type, Test] = {}
+
+
 def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[str]:
     """The paths of all unknown fields in an `extra`, at any depth, with `[]` for any item of a
     list: `spec.containers[].volumeMounts`."""
-    fields = _by_wire_name(cls)
+    fields = field_by_wire_name(cls)
     for name, rest in extra.items():
         here = below(path, name)
         if name not in fields:
@@ -167,7 +223,7 @@ def settled(item: T) -> T:
 
 def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
     """The unknown fields in the `extra` of a value, and of the parts in it."""
-    fields, left = _by_wire_name(type(value)), {}
+    fields, left = field_by_wire_name(type(value)), {}
     for name, rest in extra.items():
         field = fields.get(name)
         if field is None:
@@ -196,27 +252,47 @@ def wire_name_of(name: str) -> str:
 
 
 _known: dict[type, dict[str, Field]] = {}
-_needed: dict[type, tuple[Field, ...]] = {}
 NOTHING: Map[Any] = Map()
 
 
 def fields_of(cls: type) -> tuple[Field, ...]:
     """The fields of an attrs class that are on the wire, in order."""
-    return tuple(_by_wire_name(cls).values())
+    return tuple(field_by_wire_name(cls).values())
 
 
-def _by_wire_name(cls: type) -> dict[str, Field]:
+def field_by_wire_name(cls: type) -> dict[str, Field]:
+    """The same, by their names on the wire. It is kept: never write it."""
     fields = _known.get(cls)
     if fields is None:
         fields = _known[cls] = {field.wire_name: field for field in _fields(cls)}
     return fields
 
 
-def _required(cls: type) -> tuple[Field, ...]:
-    fields = _needed.get(cls)
-    if fields is None:
-        fields = _needed[cls] = tuple(each for each in fields_of(cls) if each.is_required)
-    return fields
+def blank_of(cls: type[Any]) -> Any:
+    """An instance in which nothing is set, from which `evolved` makes any other; None if there is
+    none."""
+    if cls not in _blanks:
+        defaults = [_default(each) for each in attrs.fields(cls)]
+        _blanks[cls] = None if attrs.NOTHING in defaults or not is_plain(cls) else cls()
+    return _blanks[cls]
+
+
+def is_plain(cls: type) -> bool:
+    """Whether `evolved` may change any field of it: it has no code of its own that looks at what an
+    instance is made of."""
+    if cls not in _are_plain:
+        own = getattr(cls, "__attrs_post_init__", None)
+        _are_plain[cls] = own in (None, Object.__attrs_post_init__) and all(
+            each.converter in (None, texts, amounts, attrs.fields(Object).meta.converter)
+            and each.validator is None
+            and each.init
+            for each in attrs.fields(cls)
+        )
+    return _are_plain[cls]
+
+
+_are_plain: dict[type, bool] = {}
+_blanks: dict[type, Any] = {}
 
 
 def _fields(cls: type[Any]) -> Iterator[Field]:
@@ -231,7 +307,16 @@ def _fields(cls: type[Any]) -> Iterator[Field]:
             is_always = wired.get("always", False) or is_required
             is_part = attrs.has(hint) and not is_optional and not is_always
             blank = hint() if is_part else None
-            yield Field(each.name, name, shape, is_optional, is_always, is_required, blank)
+            default = _default(each)
+            yield Field(each.name, name, shape, is_optional, is_always, is_required, blank, default)
+
+
+def _default(field: attrs.Attribute[Any]) -> Any:
+    """What it is in an instance of which nothing is said; NOTHING if that is not known."""
+    made: Any = field.default
+    if not isinstance(made, attrs.Factory):  # type: ignore[arg-type]
+        return made
+    return attrs.NOTHING if made.takes_self else made.factory()
 
 
 def _bare(hint: Any) -> tuple[Any, bool]:
@@ -249,7 +334,7 @@ def _shape(hint: Any) -> Shape:
     if origin is tuple:
         return _list_of(_shape(arguments[0]))
     if origin is Map:
-        return _map_of(_shape(arguments[0]))
+        return map_of(_shape(arguments[0]))
     if attrs.has(hint):
         return Shape(
             MAPPING,
@@ -292,72 +377,3 @@ def _marks(trees: list[Tree]) -> list[str]:
             if all(values) and len(set(values)) == len(values):
                 return values
     return [str(n) for n in range(len(trees))]
-
-
-def _map_of(item: Shape) -> Shape:
-    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
-        if not isinstance(tree, Mapping):
-            raise Misfit(path, MAPPING, tree)
-        pairs = {
-            name: item.read(each, below(path, name))
-            for name, each in tree.items()
-            if each is not None
-        }
-        rest = Map({name: left for name, (_, left) in pairs.items() if left})
-        return Map({name: value for name, (value, _) in pairs.items()}), rest
-
-    def write(values: Any, rest: Tree) -> Tree:
-        over = rest or NOTHING
-        return {name: item.write(value, over.get(name)) for name, value in values.items()}
-
-    return Shape(MAPPING, read, write)
-
-
-def _plain(kind: type | tuple[type, ...], expected: str) -> Shape:
-    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
-        if not isinstance(tree, kind) or (isinstance(tree, bool) and kind is not bool):
-            raise Misfit(path, expected, tree)
-        if isinstance(tree, str):
-            return text_at(tree, path), None
-        if isinstance(tree, int) and tree.bit_length() > 63:
-            raise Misfit(path, expected, tree)
-        return tree, None
-
-    return Shape(expected, read, lambda value, _: value)
-
-
-def _parsed(
-    expected: str, parse: Callable[[Any], Any], write: Callable[[Any], Tree], *kind: type
-) -> Shape:
-    def read(tree: Tree, path: str) -> tuple[Any, Tree]:
-        if not isinstance(tree, kind) or isinstance(tree, bool):
-            raise Misfit(path, expected, tree)
-        try:
-            return parse(tree), None
-        except ValueError as error:
-            raise Misfit(path, expected, tree) from error
-
-    return Shape(expected, read, lambda value, _: write(value))
-
-
-def _revision(tree: str | Revision) -> Revision:
-    return tree if isinstance(tree, Revision) else Revision(tree)
-
-
-# A cluster writes few different amounts, and those very often.
-_amount = lru_cache(4096)(Quantity.parse)
-
-TEXT, TIME = "a text", "a time such as 2025-01-01T00:00:30Z"
-FINE = "a time such as 2025-01-01T00:00:30.250000Z"
-SHAPES: dict[Any, Shape] = {
-    "time": _parsed(TIME, calendar.read_whole, calendar.written, str),
-    "times": _map_of(_parsed(TIME, calendar.read_whole, calendar.written, str)),
-    "fine time": _parsed(FINE, calendar.read, calendar.written_fine, str),
-    str: _plain(str, TEXT),
-    bool: _plain(bool, "true or false"),
-    int: _plain(int, "a whole number"),
-    int | str: _plain((int, str), "a whole number or a percentage"),
-    Any: Shape(JSON, lambda tree, path: (frozen(tree, path), None), lambda tree, _: thawed(tree)),
-    Quantity: _parsed("an amount such as 500m, 1Gi or 2", _amount, str, str, int, float),
-    Revision: _parsed(TEXT, _revision, str, str, Revision),
-}

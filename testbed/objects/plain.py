@@ -35,19 +35,55 @@ def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = F
     """A frozen copy of a tree; Misfit if it is not JSON. A name with a null is dropped, unless
     `nulls` are kept. A Revision in it becomes its text, which is a look, unless it stands where a
     patch names its precondition."""
+    try:
+        return _frozen_at_once(tree, deep, nulls)
+    except _Unusual:
+        return _frozen(tree, path, deep, nulls)
+
+
+class _Unusual(Exception):
+    """There is something in a tree that has to be looked at, with the path that it has there."""
+
+
+def _frozen_at_once(tree: Tree, deep: int, nulls: bool) -> Tree:
+    """The same, for a tree of which no path matters: as nearly every patch is."""
+    kind = type(tree)
+    if kind is str and tree.isascii():
+        return tree
+    if tree is None or kind is int or kind is bool:
+        return tree
+    if not deep:
+        raise _Unusual
+    if kind is dict or kind is Map:
+        for name in tree:
+            if type(name) is not str:
+                raise _Unusual
+        return Map(
+            {
+                name: _frozen_at_once(value, deep - 1, nulls)
+                for name, value in tree.items()
+                if nulls or value is not None
+            }
+        )
+    if kind is list or kind is tuple:
+        return tuple([_frozen_at_once(each, deep - 1, nulls) for each in tree])
+    raise _Unusual
+
+
+def _frozen(tree: Tree, path: str, deep: int, nulls: bool) -> Tree:
     if isinstance(tree, Mapping | list | tuple) and not deep:
         raise Misfit(path, f"at most {DEPTH_MAX} levels", tree)
     if isinstance(tree, Mapping):
         return Map(
             {
-                name: frozen(value, below(path, name), deep - 1, nulls=nulls)
+                name: _frozen(value, below(path, name), deep - 1, nulls)
                 for name, value in tree.items()
                 if nulls or value is not None
             }
         )
     if isinstance(tree, list | tuple):
         parts = enumerate(tree)
-        return tuple(frozen(each, f"{path}[{n}]", deep - 1, nulls=nulls) for n, each in parts)
+        return tuple(_frozen(each, f"{path}[{n}]", deep - 1, nulls) for n, each in parts)
     if isinstance(tree, str):
         return text_at(tree, path)
     if isinstance(tree, Revision):
@@ -60,6 +96,8 @@ def frozen(tree: Tree, path: str = "", deep: int = DEPTH_MAX, *, nulls: bool = F
 
 def thawed(tree: Tree) -> Tree:
     """A copy of a tree as dicts and lists."""
+    if isinstance(tree, str | int | None):
+        return tree
     if isinstance(tree, Mapping):
         return {name: thawed(value) for name, value in tree.items()}
     return [thawed(value) for value in tree] if isinstance(tree, list | tuple) else tree
