@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import attrs
-
 from testbed.objects import (
     Container,
     DaemonSet,
@@ -26,6 +24,7 @@ from testbed.objects import (
     UpdateStrategy,
 )
 from testbed.objects.deployment import OrderedUpdate, OrderedUpdateStrategy
+from testbed.objects.meta import evolved
 
 V = TypeVar("V")
 GRACE_S = 30
@@ -43,15 +42,16 @@ BACKOFF_LIMIT = 6
 
 def complete_pod(pod: Pod) -> Pod:
     """A pod with its defaults."""
-    return attrs.evolve(pod, spec=_complete_spec(pod.spec))
+    spec = _complete_spec(pod.spec)
+    return pod if spec is pod.spec else evolved(pod, spec=spec)
 
 
 def complete_replica_set(item: ReplicaSet) -> ReplicaSet:
     """A ReplicaSet with its defaults."""
     spec = item.spec
-    return attrs.evolve(
+    return evolved(
         item,
-        spec=attrs.evolve(
+        spec=evolved(
             spec, replicas=_given(spec.replicas, 1), template=_complete_template(spec.template)
         ),
     )
@@ -60,7 +60,7 @@ def complete_replica_set(item: ReplicaSet) -> ReplicaSet:
 def complete_deployment(item: Deployment) -> Deployment:
     """A Deployment with its defaults."""
     spec = item.spec
-    new = attrs.evolve(
+    new = evolved(
         spec,
         replicas=_given(spec.replicas, 1),
         template=_complete_template(spec.template),
@@ -68,7 +68,7 @@ def complete_deployment(item: Deployment) -> Deployment:
         revision_history_limit=_given(spec.revision_history_limit, HISTORY),
         progress_deadline_s=_given(spec.progress_deadline_s, PROGRESS_S),
     )
-    return attrs.evolve(item, spec=new)
+    return evolved(item, spec=new)
 
 
 def complete_stateful_set(item: StatefulSet) -> StatefulSet:
@@ -77,9 +77,9 @@ def complete_stateful_set(item: StatefulSet) -> StatefulSet:
     kind = strategy.type or ROLLING
     if kind == ROLLING:
         rolling = strategy.rolling_update or OrderedUpdate()
-        rolling = attrs.evolve(rolling, partition=_given(rolling.partition, 0))
+        rolling = evolved(rolling, partition=_given(rolling.partition, 0))
         strategy = OrderedUpdateStrategy(kind, rolling)
-    new = attrs.evolve(
+    new = evolved(
         spec,
         replicas=_given(spec.replicas, 1),
         template=_complete_template(spec.template),
@@ -87,19 +87,19 @@ def complete_stateful_set(item: StatefulSet) -> StatefulSet:
         pod_management_policy=spec.pod_management_policy or "OrderedReady",
         revision_history_limit=_given(spec.revision_history_limit, HISTORY),
     )
-    return attrs.evolve(item, spec=new)
+    return evolved(item, spec=new)
 
 
 def complete_daemon_set(item: DaemonSet) -> DaemonSet:
     """A DaemonSet with its defaults."""
     spec = item.spec
-    new = attrs.evolve(
+    new = evolved(
         spec,
         template=_complete_template(spec.template),
         update_strategy=_complete_strategy(spec.update_strategy, 1, 0),
         revision_history_limit=_given(spec.revision_history_limit, HISTORY),
     )
-    return attrs.evolve(item, spec=new)
+    return evolved(item, spec=new)
 
 
 def complete_job(item: Job) -> Job:
@@ -107,14 +107,14 @@ def complete_job(item: Job) -> Job:
     how many run at once is a work queue, and has no number of completions."""
     spec = item.spec
     is_bare = spec.completions is None and spec.parallelism is None
-    new = attrs.evolve(
+    new = evolved(
         spec,
         completions=1 if is_bare else spec.completions,
         parallelism=_given(spec.parallelism, 1),
         backoff_limit=_given(spec.backoff_limit, BACKOFF_LIMIT),
         template=_complete_template(spec.template),
     )
-    return attrs.evolve(item, spec=new)
+    return evolved(item, spec=new)
 
 
 def _given(value: V | None, default: V) -> V:
@@ -136,23 +136,34 @@ def _complete_strategy(
 
 
 def _complete_template(template: PodTemplate) -> PodTemplate:
-    return attrs.evolve(template, spec=_complete_spec(template.spec))
+    spec = _complete_spec(template.spec)
+    return template if spec is template.spec else evolved(template, spec=spec)
 
 
 def _complete_spec(spec: PodSpec) -> PodSpec:
-    return attrs.evolve(
+    """The same spec if it is complete, as that of every pod is once it is stored."""
+    containers, init_containers = spec.containers, spec.init_containers
+    has_requests = all(map(_has_requests, containers)) and all(map(_has_requests, init_containers))
+    if has_requests and spec.scheduler_name and spec.restart_policy and spec.grace_s is not None:
+        return spec
+    return evolved(
         spec,
         scheduler_name=spec.scheduler_name or "default-scheduler",
         restart_policy=spec.restart_policy or "Always",
         grace_s=GRACE_S if spec.grace_s is None else spec.grace_s,
-        containers=tuple(map(_complete_container, spec.containers)),
-        init_containers=tuple(map(_complete_container, spec.init_containers)),
+        containers=tuple(map(_complete_container, containers)),
+        init_containers=tuple(map(_complete_container, init_containers)),
     )
+
+
+def _has_requests(container: Container) -> bool:
+    """Whether it has a request wherever it has a limit."""
+    return container.resources.limits.keys() <= container.resources.requests.keys()
 
 
 def _complete_container(container: Container) -> Container:
     """Where it has a limit and no request, its limit becomes its request."""
-    requests, limits = container.resources.requests, container.resources.limits
-    if all(name in requests for name in limits):
+    if _has_requests(container):
         return container
-    return attrs.evolve(container, resources=Resources(Map({**limits, **requests}), limits))
+    requests, limits = container.resources.requests, container.resources.limits
+    return evolved(container, resources=Resources(Map({**limits, **requests}), limits))

@@ -32,6 +32,8 @@ from testbed.objects import (
     PriorityClass,
     qos_of,
 )
+from testbed.objects.form import field_by_wire_name
+from testbed.objects.meta import evolved
 from testbed.objects.priority import PREEMPT
 
 NOT_COUNTED = PodDisruptionBudgetStatus()
@@ -48,7 +50,7 @@ def _unchanged(item: Any) -> Any:
 
 
 def _blank_status(item: Any) -> Any:
-    return attrs.fields_dict(type(item))["status"].default
+    return field_by_wire_name(type(item))["status"].default
 
 
 def _status_as_written(new: Any, old: Any) -> Any:
@@ -100,7 +102,7 @@ class KindRules:
 
 def _initial_pod(pod: Pod) -> Pod:
     phase, qos_class = pod.status.phase or "Pending", pod.status.qos_class or qos_of(pod.spec)
-    return attrs.evolve(pod, status=attrs.evolve(pod.status, phase=phase, qos_class=qos_class))
+    return evolved(pod, status=evolved(pod.status, phase=phase, qos_class=qos_class))
 
 
 def _first_status_of_pod(pod: Pod) -> PodStatus:
@@ -109,7 +111,8 @@ def _first_status_of_pod(pod: Pod) -> PodStatus:
 
 def _merge_status_of_pod(new: Pod, old: Pod) -> PodStatus:
     """The QoS class follows from the spec at creation, and no write may change it later."""
-    return attrs.evolve(new.status, qos_class=old.status.qos_class)
+    status, qos_class = new.status, old.status.qos_class
+    return status if status.qos_class == qos_class else evolved(status, qos_class=qos_class)
 
 
 def _check_pod(pod: Pod) -> None:
@@ -119,10 +122,11 @@ def _check_pod(pod: Pod) -> None:
 
 def _check_pod_change(new: Pod, old: Pod) -> None:
     """Compares the specs after taking the changes that are allowed from the new one."""
+    is_beside = new.extra.get("spec") == old.extra.get("spec")
+    if is_beside and (new.spec is old.spec or new.spec == old.spec):
+        return
     allowed = _allowed(new.spec, old.spec)
-    if attrs.evolve(new.spec, **allowed) != attrs.evolve(old.spec, **allowed) or (
-        new.extra.get("spec") != old.extra.get("spec")
-    ):
+    if not is_beside or evolved(new.spec, **allowed) != evolved(old.spec, **allowed):
         raise invalid(Pod, old.meta.name, "spec", f"Forbidden: {IMMUTABLE}")
 
 
@@ -132,15 +136,15 @@ def _allowed(new: PodSpec, old: PodSpec) -> dict[str, Any]:
     for name in ("containers", "init_containers"):
         mine, theirs = getattr(new, name), getattr(old, name)
         if len(mine) == len(theirs) and all(
-            attrs.evolve(one, image="") == attrs.evolve(other, image="")
+            evolved(one, image="") == evolved(other, image="")
             for one, other in zip(mine, theirs, strict=True)
         ):
             allowed[name] = mine
     deadline, was = new.active_deadline_s, old.active_deadline_s
     if deadline is not None and deadline >= 0 and (was is None or deadline <= was):
         allowed["active_deadline_s"] = deadline
-    tolerated = [attrs.evolve(each, toleration_seconds=None) for each in new.tolerations]
-    if all(attrs.evolve(e, toleration_seconds=None) in tolerated for e in old.tolerations):
+    tolerated = [evolved(each, toleration_seconds=None) for each in new.tolerations]
+    if all(evolved(e, toleration_seconds=None) in tolerated for e in old.tolerations):
         allowed["tolerations"] = new.tolerations
     if old.grace_s is not None and old.grace_s < 0 and new.grace_s == 1:
         allowed["grace_s"] = 1
@@ -157,12 +161,12 @@ def _initial_budget(budget: PodDisruptionBudget) -> PodDisruptionBudget:
     # this generation every eviction would be refused as "still being processed".
     if budget.status.observed_generation or budget.status == NOT_COUNTED:
         return budget
-    status = attrs.evolve(budget.status, observed_generation=budget.meta.generation)
-    return attrs.evolve(budget, status=status)
+    status = evolved(budget.status, observed_generation=budget.meta.generation)
+    return evolved(budget, status=status)
 
 
 def _complete_class(item: PriorityClass) -> PriorityClass:
-    return item if item.preemption_policy else attrs.evolve(item, preemption_policy=PREEMPT)
+    return item if item.preemption_policy else evolved(item, preemption_policy=PREEMPT)
 
 
 # -- the table ------------------------------------------------------------------------------------

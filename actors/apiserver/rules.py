@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from actors.apiserver.call import all_invalid, invalid
 from actors.apiserver.kind_rules import rules_of
 from actors.apiserver.names import wrong_in_labels, wrong_in_name
-from testbed.objects import Map, Object
+from testbed.objects import Map, Meta, Object
+from testbed.objects.meta import evolved
 
 
 def complete(item: Any) -> Any:
@@ -63,8 +62,9 @@ def check_change(new: Any, old: Any) -> None:
 
 def check_finalizers(new: Any, old: Any) -> None:
     """Raise Invalid if a write adds a finalizer to an object that is being deleted."""
-    added = sorted({*new.meta.finalizers} - {*old.meta.finalizers})
-    if added and old.meta.is_terminating:
+    if not new.meta.finalizers or not old.meta.is_terminating:
+        return
+    if added := sorted({*new.meta.finalizers} - {*old.meta.finalizers}):
         found = ", ".join(f'"{name}"' for name in added)
         raise invalid(
             type(old), old.meta.name, "metadata.finalizers",
@@ -80,30 +80,41 @@ def merged(new: Any, old: Any, subresource: str) -> Any:
     A write of the object leaves its status alone. A write of the status changes the status, labels
     and annotations, and nothing else. Identity, age and deletion belong to the server.
     """
-    mine, theirs = new.meta, old.meta
-    meta = attrs.evolve(
-        mine, name=theirs.name, namespace=theirs.namespace, uid=theirs.uid,
-        created_ms=theirs.created_ms, deleted_ms=theirs.deleted_ms, grace_s=theirs.grace_s,
-        generation=theirs.generation, generate_name=theirs.generate_name,
-    )  # fmt: skip
-    rules = rules_of(old)
+    theirs, rules = old.meta, rules_of(old)
+    meta = _kept(new.meta, theirs)
     if subresource != "status":
-        new = attrs.evolve(new, meta=meta)
+        new = evolved(new, meta=meta)
         if not hasattr(old, "status"):
             return new
         new = _with_status(new, old.status, old.extra.get("status"))
         if rules.is_counted and new.spec != old.spec:
             new = new.with_meta(generation=theirs.generation + 1)
         return new
-    meta = attrs.evolve(meta, owners=theirs.owners)
-    extra = Map({**old.extra, **{k: v for k, v in new.extra.items() if k == "metadata"}})
-    kept = attrs.evolve(old, meta=meta, extra=extra)
+    if meta.owners is not theirs.owners:
+        meta = evolved(meta, owners=theirs.owners)
+    kept = old if meta is theirs else evolved(old, meta=meta)
+    if old.extra or new.extra:
+        said = {name: rest for name, rest in new.extra.items() if name == "metadata"}
+        kept = evolved(kept, extra=Map({**old.extra, **said}))
     return _with_status(kept, rules.merge_status(new, old), new.extra.get("status"))
+
+
+def _kept(meta: Meta, theirs: Meta) -> Meta:
+    """The new Meta, with what no write may change as it is in theirs."""
+    if meta is theirs:
+        return meta
+    return evolved(
+        meta, name=theirs.name, namespace=theirs.namespace, uid=theirs.uid,
+        created_ms=theirs.created_ms, deleted_ms=theirs.deleted_ms, grace_s=theirs.grace_s,
+        generation=theirs.generation, generate_name=theirs.generate_name,
+    )  # fmt: skip
 
 
 def _with_status(item: Any, status: Any, extra: Mapping[str, Any] | None) -> Any:
     """The object with that status; `extra` are those of its fields that have no attribute."""
+    if not item.extra and not extra:
+        return item if status is item.status else evolved(item, status=status)
     left = {name: value for name, value in item.extra.items() if name != "status"}
     if extra:
         left["status"] = extra
-    return attrs.evolve(item, status=status, extra=Map(left))
+    return evolved(item, status=status, extra=Map(left))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import attrs
-
 from actors.apiserver.call import Call, invalid
 from testbed.errors import BadRequest, ScenarioError
 from testbed.objects import Pod, PriorityClass
-from testbed.objects.meta import key_of
+from testbed.objects.meta import evolved, key_of
 from testbed.objects.priority import NEVER, PREEMPT
 
 PREFIX, SYSTEM_NAMESPACE = "system-", "kube-system"
@@ -127,8 +125,8 @@ def resolved(call: Call, pod: Pod) -> Pod:
         raise call.forbidden(WRONG_INTEGER.format(spec.priority, value))
     if spec.preemption_policy not in ("", policy):
         raise call.forbidden(WRONG_POLICY.format(spec.preemption_policy, policy))
-    spec = attrs.evolve(spec, priority_class_name=name, priority=value, preemption_policy=policy)
-    return attrs.evolve(pod, spec=spec)
+    spec = evolved(spec, priority_class_name=name, priority=value, preemption_policy=policy)
+    return evolved(pod, spec=spec)
 
 
 def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
@@ -137,7 +135,7 @@ def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
     spec = pod.spec
     if spec.priority is not None:
         policy = spec.preemption_policy or PREEMPT
-        return attrs.evolve(pod, spec=attrs.evolve(spec, preemption_policy=policy))
+        return evolved(pod, spec=evolved(spec, preemption_policy=policy))
     known = {item.meta.name: item for item in (*SYSTEM_CLASSES, *classes)}
     name = spec.priority_class_name
     found = known.get(name) if name else default_of(known.values())
@@ -147,23 +145,23 @@ def initial(pod: Pod, classes: Iterable[PriorityClass]) -> Pod:
             "Next: add that before the pod, or say the pod's priority."
         )
     usual = PREEMPT if found is None else found.preemption_policy
-    spec = attrs.evolve(
+    spec = evolved(
         spec,
         priority_class_name=name if found is None else found.meta.name,
         priority=0 if found is None else found.value,
         preemption_policy=spec.preemption_policy or usual or PREEMPT,
     )
-    return attrs.evolve(pod, spec=spec)
+    return evolved(pod, spec=spec)
 
 
 def kept(new: Any, old: Any) -> Any:
     """The new pod, with the priority and policy of the old one where it says none (PRI-16)."""
     spec = new.spec
     if spec.priority is None:
-        spec = attrs.evolve(spec, priority=old.spec.priority)
+        spec = evolved(spec, priority=old.spec.priority)
     if not spec.preemption_policy:
-        spec = attrs.evolve(spec, preemption_policy=old.spec.preemption_policy)
-    return new if spec is new.spec else attrs.evolve(new, spec=spec)
+        spec = evolved(spec, preemption_policy=old.spec.preemption_policy)
+    return new if spec is new.spec else evolved(new, spec=spec)
 
 
 def _class_of(call: Call, pod: Pod) -> tuple[str, int, str]:

@@ -9,32 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
 from testbed.objects import Pod, Toleration, qos_of
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE
+from testbed.objects.meta import evolved
 from testbed.objects.pod import BEST_EFFORT
 
 PREFIX = "node.kubernetes.io/"
 ABSENT = (f"{PREFIX}not-ready", f"{PREFIX}unreachable")
 ABSENT_S = 300
 """How long a pod stays on such a node by default (T-25)."""
+WHILE_ABSENT = tuple(Toleration(key, "Exists", "", NO_EXECUTE, ABSENT_S) for key in ABSENT)
 PRESSED = Toleration(f"{PREFIX}memory-pressure", "Exists", effect=NO_SCHEDULE)
 
 
 def tolerating(pod: Pod) -> Pod:
     """The pod with the tolerations that every pod is given."""
     spec = pod.spec
-    added = [
-        Toleration(key, "Exists", "", NO_EXECUTE, ABSENT_S)
-        for key in ABSENT
-        if not _has(spec.tolerations, key)
-    ]
-    if PRESSED not in spec.tolerations and qos_of(spec) != BEST_EFFORT:
+    tolerations = spec.tolerations
+    added = [each for each in WHILE_ABSENT if not _has(tolerations, each.key)]
+    if PRESSED not in tolerations and qos_of(spec) != BEST_EFFORT:
         added.append(PRESSED)
     if not added:
         return pod
-    return attrs.evolve(pod, spec=attrs.evolve(spec, tolerations=(*spec.tolerations, *added)))
+    return evolved(pod, spec=evolved(spec, tolerations=(*tolerations, *added)))
 
 
 def _has(tolerations: Iterable[Toleration], key: str) -> bool:

@@ -86,4 +86,4 @@ def _named(call: Call, item: Any) -> Any:
             type(item), "", "metadata.name", "Required value: name or generateName is required"
         )
     name = call.server.give_name(meta, call.caller)
-    return attrs.evolve(item, meta=attrs.evolve(meta, name=name))
+    return item.with_meta(name=name)

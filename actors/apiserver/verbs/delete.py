@@ -11,7 +11,7 @@ from actors.apiserver.call import Call
 from actors.apiserver.kind_rules import rules_of
 from testbed.objects import UNSET, Pod, Revision
 from testbed.objects.calendar import whole_second
-from testbed.objects.meta import Numbered
+from testbed.objects.meta import Numbered, evolved
 from testbed.store.endpoint import BETWEEN, Handler
 from testbed.store.store_endpoint import is_at
 
@@ -96,10 +96,10 @@ def _marked(call: Call, wish: Wish, old: Any) -> Any:
             return old
     finalizers = _finalizers(wish, old)
     if finalizers != meta.finalizers:
-        meta = attrs.evolve(meta, finalizers=finalizers)
+        meta = evolved(meta, finalizers=finalizers)
     if finalizers and not (meta.is_terminating and meta.grace_s is not None and meta.grace_s > 0):
         meta = _at_once(meta, call.now_ms)
-    return old if meta == old.meta else attrs.evolve(old, meta=meta)
+    return old if meta == old.meta else evolved(old, meta=meta)
 
 
 def _given_time(call: Call, wish: Wish, pod: Pod) -> Any:
@@ -109,11 +109,11 @@ def _given_time(call: Call, wish: Wish, pod: Pod) -> Any:
     if meta.deleted_ms is None:
         grace_s = _grace_of(pod, asked)
         deleted_ms = whole_second(call.now_ms) + grace_s * 1000
-        return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=grace_s)
+        return evolved(meta, deleted_ms=deleted_ms, grace_s=grace_s)
     if not meta.grace_s or asked is None or asked >= meta.grace_s:
         return meta
     deleted_ms = meta.deleted_ms + (asked - meta.grace_s) * 1000
-    return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=asked)
+    return evolved(meta, deleted_ms=deleted_ms, grace_s=asked)
 
 
 def _grace_of(pod: Pod, asked: int | None) -> int:
@@ -140,4 +140,4 @@ def _at_once(meta: Any, now_ms: int) -> Any:
     if meta.deleted_ms is None and generation:
         generation += 1
     deleted_ms = now_ms if meta.deleted_ms is None else min(meta.deleted_ms, now_ms)
-    return attrs.evolve(meta, deleted_ms=deleted_ms, grace_s=0, generation=generation)
+    return evolved(meta, deleted_ms=deleted_ms, grace_s=0, generation=generation)

@@ -159,6 +159,12 @@ def _written(who: Claimant, owned: OwnedFields) -> Map[Any]:
 def noted(call: Call, new: Any, old: Any = None) -> Any:
     """The new object, whose record says that the caller owns what it has changed; without `old` all
     of it. If no record is kept of it, the same object."""
+    if (
+        not new.extra
+        and not (old is not None and old.extra)
+        and (old is not None or not call.options.get("field_manager"))
+    ):
+        return new
     given, is_part = _record(new), bool(call.operation.subresource)
     if _is_reset(given) and not is_part:
         return with_owners(new, {})

@@ -10,10 +10,11 @@ So two clients that each patch one condition keep each other's with `strategic`,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from testbed.objects.plain import thawed
 
+T = TypeVar("T")
 Tree = Any
 KEYS = {
     "addresses": "type", "conditions": "type", "containers": "name", "env": "name",
@@ -42,6 +43,11 @@ def patched(tree: Tree, patch: Tree, how: str) -> Tree:
     raise ValueError(
         f"there is no patch of the kind {how!r}: one is merge, strategic, json or apply"
     )
+
+
+def field_patched(value: Tree, change: Tree, name: str, how: str) -> Tree:
+    """The value of the field `name` after a patch says this of it, which is not null."""
+    return _merged(value, change) if how == "merge" else _changed(value, change, name)
 
 
 def _merged(tree: Tree, patch: Tree) -> Tree:
@@ -124,18 +130,25 @@ def _obey_directives(merged: dict[str, Any], patch: Mapping[str, Any]) -> None:
 
 
 def _ordered(items: list[Any], given: Sequence[Any], key: str) -> list[Any]:
-    """The items that `$setElementOrder` names, in the order given; each other item stays before
-    the first named one that it stood before."""
-    order = [each.get(key) if key and isinstance(each, Mapping) else each for each in given]
-    was = [_name_of(item, key) for item in items]
-    named = sorted((i for i in items if _name_of(i, key) in order),
-                   key=lambda item: order.index(_name_of(item, key)))  # fmt: skip
-    others = [item for item in items if _name_of(item, key) not in order]
-    merged: list[Any] = []
+    return in_order(items, [_name_of(item, key) for item in items], order_of(given, key))
+
+
+def order_of(given: Sequence[Any], key: str) -> list[Any]:
+    """The names that `$setElementOrder` has, in the order given."""
+    return [each.get(key) if key and isinstance(each, Mapping) else each for each in given]
+
+
+def in_order(items: Sequence[T], names: Sequence[Any], order: Sequence[Any]) -> list[T]:
+    """The items of these names that `order` has, in that order; each other item stays before the
+    first named one that it stood before."""
+    places = range(len(items))
+    named = sorted((n for n in places if names[n] in order), key=lambda n: order.index(names[n]))
+    others = [n for n in places if names[n] not in order]
+    merged: list[int] = []
     while named and others:
-        is_before = was.index(_name_of(others[0], key)) < was.index(_name_of(named[0], key))
+        is_before = names.index(names[others[0]]) < names.index(names[named[0]])
         merged.append(others.pop(0) if is_before else named.pop(0))
-    return [*merged, *named, *others]
+    return [items[n] for n in (*merged, *named, *others)]
 
 
 def _name_of(item: Any, key: str) -> Any:

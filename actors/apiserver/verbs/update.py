@@ -15,6 +15,7 @@ from actors.apiserver.verbs.applying import applied
 from actors.apiserver.verbs.create import body_of, made
 from actors.apiserver.verbs.json_patching import json_patched
 from actors.apiserver.verbs.ownership import noted
+from actors.apiserver.verbs.part_patching import patched_in_place
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import AlreadyExists, BadRequest
 from testbed.objects import Map
@@ -55,12 +56,12 @@ def patched_by(call: Call, old: Any = None) -> Any:
     try:
         if how == "apply":
             new = applied(call, old)
-        elif call.operation.subresource == "status" and isinstance(body, Map) and {*body} == STATUS:
-            return _with_status_patched(old, body, how)
         elif how == "json":
             new = from_tree(kind, _json_patched(call, to_tree(old), body))
         else:
-            new = from_tree(kind, patched(to_tree(old), body, how))
+            new = patched_in_place(old, body, how)
+            if new is None:
+                new = _patched_by_tree(call, old)
     except Misfit as error:
         raise invalid(kind, call.operation.name, error.path, str(error)) from error
     except ValueError as error:
@@ -88,9 +89,12 @@ def _named(body: Any) -> Any:
     return named_revision(body) if isinstance(body, Map) else None
 
 
-def _with_status_patched(old: Any, body: Map[Any], how: str) -> Any:
-    """The same for a patch of the status alone. It is faster, since only the status is turned into
-    a tree and back."""
+def _patched_by_tree(call: Call, old: Any) -> Any:
+    """The object after the patch, which is applied to its tree. A patch of the status alone turns
+    only that into a tree and back."""
+    body, how = call.operation.body, call.options.get("how", "merge")
+    if call.operation.subresource != "status" or not isinstance(body, Map) or {*body} != STATUS:
+        return from_tree(type(old), patched(to_tree(old), body, how))
     beside = {name: rest for name, rest in old.extra.items() if name != "status"}
     was = write_part(old.status, old.extra.get("status", NOTHING))
     tree = patched({"status": was}, body, how).get("status", {})
