@@ -20,6 +20,8 @@ class Listeners:
     """
 
     def __init__(self) -> None:
+        # Each kind's are a dict that is replaced, never changed: it may be gone through while one
+        # of them adds or removes another.
         self._of: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
         self._are_told = False
 
@@ -35,14 +37,18 @@ class Listeners:
         It marks no more than `touches`, so that a commit's footprint is known beforehand.
         `forgetter` is called when a compaction has forgotten Changes of that kind.
         """
-        self._of.setdefault(plural, {})[listener] = (forgetter, touches)
+        self._of[plural] = {**self._of.get(plural, {}), listener: (forgetter, touches)}
 
     def remove(self, plural: str, listener: Listener) -> None:
         """Remove a listener and its forgetter, if it is there."""
-        listeners = self._of.get(plural, {})
-        listeners.pop(listener, None)
-        if not listeners:
-            self._of.pop(plural, None)
+        listeners = self._of.get(plural)
+        if listeners is None or listener not in listeners:
+            return
+        left = {each: its for each, its in listeners.items() if each != listener}
+        if left:
+            self._of[plural] = left
+        else:
+            del self._of[plural]
 
     def touched(self, plural: str) -> Footprint:
         """What all listeners of a kind together mark at each commit."""
@@ -53,12 +59,13 @@ class Listeners:
 
     def tell(self, changes: Sequence[Change]) -> None:
         """Call them with the Changes of a transaction."""
-        if not self._of:
+        of = self._of
+        if not of:
             return
         self._are_told = True
         try:
             for change in changes:
-                for listener in list(self._of.get(plural_of(change.key), ())):
+                for listener in of.get(plural_of(change.key), ()):
                     listener(change)
         finally:
             self._are_told = False
@@ -66,7 +73,7 @@ class Listeners:
     def tell_forgotten(self, plurals: Iterable[str]) -> None:
         """Call the forgetters of these kinds."""
         for plural in plurals:
-            for forgetter, _ in list(self._of.get(plural, {}).values()):
+            for forgetter, _ in self._of.get(plural, {}).values():
                 if forgetter is not None:
                     forgetter()
 

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from operator import attrgetter
+
 import attrs
 
 from testbed.errors import Invalid
 from testbed.objects.labels import Requirement
-from testbed.objects.meta import Object, Revision, field_of, text_of
+from testbed.objects.meta import Map, Object, Revision, field_of, text_of
 from testbed.store.change import Change, Entry
 from testbed.store.footprint import LOG, fields_changed
+
+READERS_MAX = 1024
+"""How many dotted paths are kept as functions."""
+
+
+@lru_cache(READERS_MAX)
+def reader_of(path: str) -> Callable[[object], object]:
+    """What returns the value at that dotted path of an object, as `field_of` does, but without
+    taking the path apart each time."""
+    # Where a name is that of a method of a Map, only `field_of` can tell the two apart.
+    if any(hasattr(Map, part) for part in path.split(".")):
+        return lambda value: field_of(value, path)
+    get = attrgetter(path)
+
+    def read(value: object) -> object:
+        try:
+            return get(value)
+        except AttributeError:  # it leads through a Map, or there is nothing
+            return field_of(value, path)
+
+    return read
 
 
 @attrs.frozen
@@ -48,26 +73,44 @@ class Selector:
         labels = ("meta.labels",) if self.labels else ()
         return (*(path for path, _ in (*self.fields, *self.unlike)), *labels)
 
+    # Each commit is shown to each reader, so what a Selector asks is worked out once, as a
+    # function. Most Selectors ask nothing, and need not even be called.
+    @cached_property
+    def _accepts(self) -> Callable[[object], bool] | None:
+        """Whether it selects this object; None: it selects every object."""
+        named = (("meta.name", self.name), ("meta.namespace", self.namespace))
+        equal = (*[each for each in named if each[1] is not None], *self.fields)
+        wanted = [(reader_of(path), value) for path, value in equal]
+        unwanted = [(reader_of(path), value) for path, value in self.unlike]
+        labels = self.labels
+        if not (unwanted or labels) and len(wanted) < 2:
+            return _is_equal(*wanted[0]) if wanted else None
+
+        def accepts(value: object) -> bool:
+            for read, asked in wanted:
+                if read(value) != asked:
+                    return False
+            for read, asked in unwanted:
+                if read(value) == asked:
+                    return False
+            its = value.meta.labels if labels and isinstance(value, Object) else {}
+            return all(requirement.holds(its) for requirement in labels)
+
+        return accepts
+
     def matches(self, value: object) -> bool:
         """Whether it selects this object."""
-        if self.name is not None and field_of(value, "meta.name") != self.name:
-            return False
-        if self.namespace is not None and field_of(value, "meta.namespace") != self.namespace:
-            return False
-        for path, wanted in self.fields:
-            if field_of(value, path) != wanted:
-                return False
-        for path, unwanted in self.unlike:
-            if field_of(value, path) == unwanted:
-                return False
-        if not self.labels:
-            return True
-        labels = value.meta.labels if isinstance(value, Object) else {}
-        return all(requirement.holds(labels) for requirement in self.labels)
+        accepts = self._accepts
+        return accepts is None or accepts(value)
 
     def has(self, entry: Entry | None) -> bool:
         """Whether there is an object and it is selected."""
-        return entry is not None and self.matches(entry.value)
+        accepts = self._accepts
+        return entry is not None and (accepts is None or accepts(entry.value))
+
+
+def _is_equal(read: Callable[[object], object], asked: object) -> Callable[[object], bool]:
+    return lambda value: read(value) == asked
 
 
 @attrs.frozen
@@ -106,9 +149,10 @@ class View:
     def delivers(self, change: Change) -> bool:
         """Whether its reader gets this Change: the object starts or stops being selected, or it
         stays selected and a declared field changes."""
-        if self.selector is None:
-            return True
-        was, is_now = self.selector.has(change.old), self.selector.has(change.new)
+        accepts = None if self.selector is None else self.selector._accepts
+        old, new = change.old, change.new
+        was = old is not None and (accepts is None or accepts(old.value))
+        is_now = new is not None and (accepts is None or accepts(new.value))
         if self.fields is None or not (was and is_now):
             return was or is_now
         return touches(self.fields, change)
@@ -135,7 +179,11 @@ def differ_in(fields: tuple[str, ...], one: object, other: object) -> bool:
     """Whether two objects of one name have different uids, or differ in one of these fields."""
     if any(is_whole(field) for field in fields):
         return is_other(one, other)
-    return any(field_of(one, path) != field_of(other, path) for path in (*fields, "meta.uid"))
+    for path in (*fields, "meta.uid"):
+        read = reader_of(path)
+        if read(one) != read(other):
+            return True
+    return False
 
 
 def is_other(one: object, other: object) -> bool:

@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from testbed.errors import Expired, HarnessBug
-from testbed.objects.meta import Numbered, Object, Revision, field_of, text_of
+from testbed.objects.meta import Numbered, Object, Revision, text_of
 from testbed.store.change import Change
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
-from testbed.store.selector import Selector, View
+from testbed.store.selector import Selector, View, reader_of
 from testbed.store.store import Store
 
 
@@ -93,11 +93,12 @@ class Cursor:
         While it is behind, this is the revision just before the next Change (or transaction) to
         read. With nothing left to read, it is the Store's own revision.
         """
-        if self.is_expired:
+        log = self._log
+        at = self._place - log.first
+        if at < 0:  # it has expired
             return self._read
-        if self._place == self._log.end:
-            return self.store._revision
-        return self._log[self._place].revision - 1
+        changes = log.changes
+        return self.store._revision if at == len(changes) else changes[at].revision - 1
 
     @property
     def next_revision(self) -> int:
@@ -143,8 +144,8 @@ class Cursor:
 
     def _on_commit(self, change: Change | None = None) -> None:
         if self.follows:
-            while self._step():
-                pass
+            while self._place < self._log.end:
+                self._step()
             return
         if change is not None:
             # It will read them in the order of their commits, so these commits clash.
@@ -163,18 +164,22 @@ class Cursor:
                 self.on_behind()
 
     def _step(self) -> Change | None:
-        if not self.is_behind:
+        log = self._log
+        changes, at = log.changes, self._place - log.first
+        if not 0 <= at < len(changes):
             return None
-        change = self._log[self._place]
+        change = changes[at]
         self._place += 1
-        if self._place == self._log.end:
+        at += 1
+        if at == len(changes):
             self._has_called = False
         for watch in self._watches_for(change):
             watch._push(change)
         # A bookmark promises all of a revision, so it waits for the last of a transaction.
-        if self.revision >= change.revision:
+        if at == len(changes) or changes[at].revision > change.revision:
             self._read = change.revision
-            self._owe()
+            if self._settled:
+                self._owe()
         return change
 
     def _watches_for(self, change: Change) -> list[Watch]:
@@ -182,14 +187,17 @@ class Cursor:
         found = list(self._unfiled)
         if not self._index:
             return found
+        old, new = change.old, change.new
         # Both values count: a Watch on a pod's node has to hear that the pod has left it.
         for path, values in self._index.items():
-            before = None if change.old is None else field_of(change.old.value, path)
-            after = None if change.new is None else field_of(change.new.value, path)
+            read = reader_of(path)
+            before = None if old is None else read(old.value)
+            after = None if new is None else read(new.value)
             found += values.get(before, ())
             if after != before:
                 found += values.get(after, ())
-        found.sort(key=attrgetter("number"))
+        if len(found) > 1:
+            found.sort(key=attrgetter("number"))
         return found
 
     def _owe(self) -> None:
@@ -220,6 +228,8 @@ class Cursor:
             del values[value][watch]
             if not values[value]:
                 del values[value]
+            if not values:
+                del self._index[path]
 
 
 class Watch:
@@ -299,10 +309,11 @@ class Watch:
         """
         # This is asked in the turn of a commit, too, if the reader waits by then. It is no look of
         # the Endpoint that is served there, so it takes nothing that would mark that turn.
-        if self.queue and self.since < self.queue[0].revision < self.cursor.store._compacted:
+        queue = self.queue
+        if queue and self.since < queue[0].revision < self.cursor.store._compacted:
             self._expire()
-        if self.queue and self._next is None:
-            self._next = self._delivery(self.queue[0])
+        if queue and self._next is None:
+            self._next = self._delivery(queue[0])
         return self._next
 
     def take(self) -> Delivery:
@@ -310,12 +321,13 @@ class Watch:
         delivery = self.peek()
         if delivery is None:
             raise HarnessBug(f"a watch of {self.plural} was taken from with nothing to deliver")
-        if delivery._change is None:
+        change = delivery._change
+        if change is None:
             self.close()
             return delivery
         # How much of a transaction has been read by now, and not by when it was first peeked at.
-        if self.cursor.is_part(delivery._change):
-            delivery = self._delivery(delivery._change)
+        if self.cursor.is_part(change):
+            delivery = self._delivery(change)
         self.queue.popleft()
         self._next = None
         self.revision = int(text_of(delivery.revision))
@@ -346,15 +358,16 @@ class Watch:
             return
         # Also after its end, as long as its reader has not been told: which of two commits came
         # upon that end depends on their order.
+        store, queue = self.cursor.store, self.queue
         if self.key:
-            self.cursor.store.heard(change, self.key)
+            store.heard(change, self.key)
         if self._is_over:
             return
-        self.queue.append(change)
-        if len(self.queue) == 1:
+        queue.append(change)
+        if len(queue) == 1:
             if self.on_ready is not None:
                 self.on_ready(self)
-        elif self.since < self.queue[0].revision < self.cursor.store._compacted:
+        elif self.since < queue[0].revision < store._compacted:
             self._expire()
 
     def _delivery(self, change: Change) -> Delivery:
@@ -362,16 +375,18 @@ class Watch:
         DELETED (API-45)."""
         # While more of the same transaction is to come, it names the revision before: a reader that
         # resumes there gets the transaction once more as a whole, rather than only half of it.
-        is_cut = len(self.queue) > 1 and self.queue[1].revision == change.revision
-        whole = change.revision - 1 if is_cut else min(change.revision, self.cursor.revision)
-        revision = Revision(whole, self.view, is_commit=whole == change.revision)
-        if change.new is not None and self.selector.matches(change.new.value):
-            type = MODIFIED if self.selector.has(change.old) else ADDED
-            return Delivery(type, change.new.value, revision, change)
+        queue, selector, new = self.queue, self.selector, change.new
+        written = change.revision
+        is_cut = len(queue) > 1 and queue[1].revision == written
+        whole = written - 1 if is_cut else min(written, self.cursor.revision)
+        revision = Revision(whole, self.view, whole == written)
+        if new is not None and selector.has(new):
+            type = MODIFIED if selector.has(change.old) else ADDED
+            return Delivery(type, new.value, revision, change)
         assert change.old is not None
         last = change.old.value
         if isinstance(last, Object):
-            last = last.with_meta(revision=Revision(change.revision, is_commit=True))
+            last = last.with_meta(revision=Revision(written, is_commit=True))
         return Delivery(DELETED, last, revision, change)
 
     def _settle(self) -> None:
