@@ -161,24 +161,29 @@ class Cache(Generic[O]):
         retry_ms = RETRY_MS
         retried_at_ms = 0
         while True:
-            news: Listing | Delivery | None = None
+            listing: Listing | None = None
             try:
                 if not self._revision:
                     options = listed if at else Map(projected)
-                    news = await client.list(kind, self.selector, at=at, options=options)
+                    listing = await client.list(kind, self.selector, at=at, options=options)
                 elif stream is None:
                     stream = await client.watch(
                         kind, self._revision, self.selector, options=watched
                     )
                 else:
-                    news = await NextDelivery(stream, minds_bookmarks=False)
-            except Expired:
-                # Relist, and accept nothing older than what was seen. If no list was seen since
-                # the last Expired, `at` becomes unset here, and the Store itself is asked: the
-                # server is behind what was seen, and cannot answer.
-                at, self._revision, stream = self._revision, UNSET, None
+                    await NextDelivery(stream, self._apply)
             except ApiError as error:
+                # An ApiError that a handler raises is no refusal of the server's, and ends the
+                # actor.
+                if stream is not None and error is not stream._error:
+                    raise
                 stream = None
+                if isinstance(error, Expired):
+                    # Relist, and accept nothing older than what was seen. If no list was seen since
+                    # the last Expired, `at` becomes unset here, and the Store itself is asked: the
+                    # server is behind what was seen, and cannot answer.
+                    at, self._revision = self._revision, UNSET
+                    continue
                 if TOO_LARGE in error.causes:
                     at = UNSET
                     continue
@@ -187,12 +192,8 @@ class Cache(Generic[O]):
                 retried_at_ms = self._table.now_ms
                 await client.sleep(retry_ms, f"retry {kind.plural}")
                 retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
-            # Outside the `try`: an ApiError that a handler raises is no refusal of the server's,
-            # and ends the actor.
-            if isinstance(news, Listing):
-                self._replace(news)
-            elif news is not None:
-                self._apply(news)
+            if listing is not None:
+                self._replace(listing)
 
     def _replace(self, listing: Listing) -> None:
         """Replace all that it holds by a list; changes between the two are lost (API-56)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from testbed.client.latency import Latency, latency_of
@@ -13,7 +13,8 @@ from testbed.store.delivery import BOOKMARK, Delivery
 from testbed.store.endpoint import Operation
 from testbed.store.footprint import HISTORY, Footprint
 from testbed.store.watch import Watch
-from testbed.turns.life import Life, Role, Seat
+from testbed.turns.acting import act
+from testbed.turns.life import Life, Seat
 from testbed.turns.option import DELIVER, Option
 from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
@@ -51,6 +52,12 @@ class Streams:
         return self.fed.get((endpoint, change.serial), self.feeding or step), committed_ms
 
 
+Apply = Callable[[Delivery], None]
+Reader = tuple[Seat, Callable[[Any], Any], Apply | None]
+"""The task that waits for a delivery, and what its value passes through; or what each delivery is
+handed to while the task stays parked."""
+
+
 class Server(Protocol):
     """The place of an Endpoint on the wire."""
 
@@ -70,18 +77,18 @@ class Stream:
         self, streams: Streams, server: Server, watch: Watch, life: Life, operation: Operation
     ) -> None:
         self.streams = streams
+        self._table = table = streams.table
         self.server = server
         """The place of its Endpoint on the wire."""
         self.watch = watch
         self.life = life
         self.plural = plural = operation.plural
+        actor = life.role.name
         self._latency_ms = latency_of(
-            streams.latencies, "deliver_ms", operation, life.role.name, server.name
+            streams.latencies, "deliver_ms", operation, actor, server.name
         )
-        taken = {stream.path for stream in life.streams}
-        name = f"{life.role.name}/watch-{plural}"
-        nth = next(n for n in range(1, len(taken) + 2) if _nth_path(name, n) not in taken)
-        self.path = _nth_path(name, nth)
+        name = f"{actor}/watch-{plural}"
+        self.path = _free_path(name, {stream.path for stream in life.streams})
         """The path of its deliveries; another watch may have it once this one is closed."""
         # Footprint keys for the two ends of a queue: a commit adds at the tail, a delivery takes
         # from the head. With two keys a commit and a delivery commute.
@@ -92,24 +99,25 @@ class Stream:
         self.head = f"{self.tail}/head"
         self._named = f"watches:{name}"
         # The keys of all that may add to it: the logs that it selects, or its server's cursor.
-        self._listens_to = operation.view.logs if watch.cursor.follows else {watch.cursor.key}
+        cursor = watch.cursor
+        self._listens_to = sorted(operation.view.logs) if cursor.follows else [cursor.key]
         # It also delivers what was committed since its revision, before it was opened. So the order
         # of those commits matters now, too.
-        streams.table.marks.writes += (self.head, self._named)
+        table.marks.writes += (self.head, self._named)
         for change in watch.queue:
-            watch.cursor.store.heard(change, self.tail)
+            cursor.store.heard(change, self.tail)
         self._since = operation.revision
         self._shows_bookmarks = False
         self._error: ApiError | None = None
-        self._reader: tuple[Seat, Callable[[Any], Any]] | None = None
-        """The task that waits for a delivery, if one does, and what its value passes through."""
+        self._reader: Reader | None = None
+        """Who waits for a delivery, if anyone does."""
         self._asked_at = 0
         """The Step in which that began to wait."""
         self._offered: Option | None = None
         self._owing_since: tuple[int, int] | None = None
         """The Step and the time at which it came to owe a bookmark; None if it owes none."""
-        watch.on_ready = lambda _: self._look()
-        watch.on_owing = lambda _: self._owe()
+        watch.on_ready = self._look
+        watch.on_owing = self._owe
         life.streams.append(self)
         streams.open[self] = None
         if watch.owes_bookmark:
@@ -156,7 +164,7 @@ class Stream:
         self._withdraw()
         self._mark_all()
         self.note()
-        self.streams.table.marks.reads += (self.life.role.lives_key, self.server.key)
+        self._table.marks.reads += (self.life.role.lives_key, self.server.key)
         if self in self.streams.open:
             del self.streams.open[self]
             self.life.streams.remove(self)
@@ -164,22 +172,26 @@ class Stream:
         if self.life.is_alive:
             self._look()
 
-    def read(self, seat: Seat, wrap: Callable[[Any], Any], *, minds_bookmarks: bool) -> None:
-        """Let this task be the reader, and offer it what there is to deliver."""
+    def read(self, reader: Reader) -> None:
+        """Let a task be the reader, and offer it what there is to deliver."""
         # One that has ended shows no more bookmarks, and nothing would stop it listening.
         is_new = self._error is None and not self._shows_bookmarks
-        if is_new and minds_bookmarks and self.watch.bookmarks:
+        if is_new and reader[-1] is None and self.watch.bookmarks:
             self._show_bookmarks()
         if self._reader is not None:
-            readers = f"{self._reader[0].path}, {seat.path}"
-            raise self.streams.table.refused(
+            readers = f"{self._reader[0].path}, {reader[0].path}"
+            raise self._table.refused(
                 f"{self.path} has two readers: {readers}",
                 "let one task read it, and hand on what it reads by a client.queue(…)",
             )
-        self._reader = (seat, wrap)
-        self._asked_at = self.streams.table.step
+        self._await(reader)
+
+    def _await(self, reader: Reader) -> None:
+        table = self._table
+        self._reader = reader
+        self._asked_at = table.step
         # What is offered here depends on whether it was closed or compacted before.
-        self.streams.table.marks.reads += (self.head, HISTORY)
+        table.marks.reads += (self.head, HISTORY)
         self._look()
 
     # Whether a bookmark is owed depends on the order of what the watch shows and of what it does
@@ -204,14 +216,14 @@ class Stream:
 
     def leave(self) -> None:
         """Forget the reader, which no longer waits; what was offered to it is withdrawn."""
-        self._withdraw()
         if self._reader is not None:
+            self._withdraw()
             self._reader = None
             self.note()
 
     def note(self) -> None:
         """Mark all that may add to it as read, since the order of that and of this turn matters."""
-        self.streams.table.marks.reads.extend(sorted(self._listens_to))
+        self._table.marks.reads += self._listens_to
 
     def may_end(self) -> Footprint:
         """What closing it touches. It reads the Endpoint's key, since a crash of that closes it."""
@@ -220,23 +232,23 @@ class Stream:
 
     def _mark_look(self) -> None:
         """Mark that its reader's code has looked at it, if it is that which looks."""
-        table = self.streams.table
+        table = self._table
         if table.running is not None:
-            table.marks.reads += (self.head, self.tail, *sorted(self._listens_to))
+            table.marks.reads += (self.head, self.tail, *self._listens_to)
 
     def _mark_all(self) -> None:
-        self.streams.table.marks.writes += (self.tail, self.head, self._named)
+        self._table.marks.writes += (self.tail, self.head, self._named)
 
     def _withdraw(self) -> None:
         if self._offered is not None:
-            self.streams.table.withdraw(self._offered)
+            self._table.withdraw(self._offered)
             self._offered = None
 
-    def _owe(self) -> None:
-        self._owing_since = (self.streams.table.step, self.streams.table.now_ms)
+    def _owe(self, _: Watch | None = None) -> None:
+        self._owing_since = (self._table.step, self._table.now_ms)
         self._look()
 
-    def _look(self) -> None:
+    def _look(self, _: Watch | None = None) -> None:
         """Offer the waiting reader why the watch has ended, its next Change, or a bookmark.
 
         A Change that is offered stays offered. A bookmark gives way to a Change.
@@ -247,15 +259,16 @@ class Stream:
         if offered is not None and offered.place is not None and offered.change != BOOKMARK:
             return
         if self._error is not None:
-            self._offer("BROKEN", self.plural, self.streams.table.step, 0)
+            self._offer("BROKEN", self.plural, self._table.step, 0)
             return
         delivery = self.watch.peek()
         if delivery is not None:
             step, committed_ms = self.streams.made_by(delivery, self.server.name)
-            lag_ms = _lag_of(self.life.role, self.plural, committed_ms)
-            due = committed_ms + lag_ms + self._latency_ms
-            key = delivery._change.key if delivery._change is not None else self.plural
-            self._offer(delivery.type, key, step, due)
+            due_ms = committed_ms + self._latency_ms
+            if lags := self.life.role.lags:
+                due_ms += _lag_of(lags, self.plural, committed_ms)
+            change = delivery._change
+            self._offer(delivery.type, self.plural if change is None else change.key, step, due_ms)
         elif self._owing_since is not None and offered is None:
             step, since_ms = self._owing_since
             self._offer(BOOKMARK, self.plural, step, since_ms + BOOKMARK_MS)
@@ -263,76 +276,93 @@ class Stream:
     def _offer(self, change: str, key: str, step: int, due_ms: int) -> None:
         """Offer a delivery. Its causes are that Step, and the one in which its reader asked."""
         assert self._reader is not None
-        self._withdraw()
-        seat, _ = self._reader
-        role = self.life.role
-        nth = self.life.next_nth((DELIVER, self.path, "", key, change))
-        asked = self._asked_at
-        causes = (step,) if step == asked else (min(step, asked), max(step, asked))
-        option = Option(DELIVER, self.path, self._deliver, causes, due_ms, role.name, seat)
-        option.key, option.change, option.nth = key, change, nth
+        if self._offered is not None:
+            self._withdraw()
+        seat = self._reader[0]
+        life, path, asked = self.life, self.path, self._asked_at
+        if step == asked:
+            causes: tuple[int, ...] = (step,)
+        else:
+            causes = (step, asked) if step < asked else (asked, step)
+        option = Option(DELIVER, path, self._deliver, causes, due_ms, life.role.name, seat)
+        option.key, option.change = key, change
+        option.nth = life.next_nth((DELIVER, path, "", key, change))
         option.may_touch = self._may
         option.source = self
         self._offered = option
-        self.streams.table.offer(option)
+        self._table.offer(option)
 
     def _may(self) -> Footprint:
         cache = f"cache:{self.life.role.name}/{self.plural}"
         return Footprint(frozenset({HISTORY}), self.life.role.may.writes | {cache, self.head})
 
-    def _deliver(self) -> Seat:
-        """Give the reader what was offered, and end its wait."""
-        offered, reader, table = self._offered, self._reader, self.streams.table
+    def _deliver(self) -> Seat | None:
+        """Give the reader what was offered, and end its wait. None: it waits again already."""
+        offered, reader, table = self._offered, self._reader, self._table
         assert offered is not None
         assert reader is not None
         self._offered = self._reader = self._owing_since = None
-        seat, wrap = reader
+        seat, wrap, apply = reader
         self.life.nth(DELIVER, self.path, "", offered.key, offered.change)
-        table.marks.reads.append(HISTORY)
-        table.marks.writes.append(self.head)
+        marks = table.marks
+        marks.reads.append(HISTORY)
+        marks.writes.append(self.head)
         if self._error is not None:
             table.note_outcome("", self._error.reason)
             return table.end_wait(seat, error=self._error)
-        bookmark = offered.change == BOOKMARK
-        if bookmark:
-            table.marks.reads += (self.tail, *sorted(self._listens_to))
-        delivery = self.watch.take_bookmark() if bookmark else self.watch.take()
-        refusal = delivery.error.reason if delivery.error is not None else ""
-        table.note_outcome(text_of(delivery.revision), refusal)
+        if offered.change == BOOKMARK:
+            marks.reads += (self.tail, *self._listens_to)
+            delivery = self.watch.take_bookmark()
+        else:
+            delivery = self.watch.take()
+        error = delivery.error
+        table.note_outcome(text_of(delivery.revision), "" if error is None else error.reason)
         self.streams.delivered.append((self, delivery))
-        if delivery.error is not None:
-            self.break_off(delivery.error)
-            return table.end_wait(seat, error=delivery.error)
-        return table.end_wait(seat, wrap(delivery))
+        if error is not None:
+            self.break_off(error)
+            return table.end_wait(seat, error=error)
+        if apply is None:
+            return table.end_wait(seat, wrap(delivery))
+        table.end_wait(seat)
+        if not act(table, seat, apply, delivery):
+            return seat
+        table.wait(seat, seat.waits_for, is_idle=True)
+        self._await(reader)
+        return None
 
 
 class NextDelivery(Waitable):
-    """The wait for the next Delivery of one Stream."""
+    """The wait for the next Delivery of one Stream; or, with `apply`, for all of them."""
 
     is_idle = True
 
-    def __init__(self, stream: Stream, *, minds_bookmarks: bool = True) -> None:
-        """A reader that does nothing when a bookmark comes, as a Cache, does not mind them."""
+    def __init__(self, stream: Stream, apply: Apply | None = None) -> None:
+        """With `apply`, it is as if the task did `apply(await stream.next())` for ever, but only an
+        error wakes it. Such a reader, a Cache, does nothing when a bookmark comes."""
         super().__init__(stream.streams.table)
         self.stream = stream
-        self._minds_bookmarks = minds_bookmarks
+        self._apply = apply
         self.reason = f"watch {stream.plural}"
 
     def note(self) -> None:
         self.stream.note()
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        self.stream.read(seat, wrap, minds_bookmarks=self._minds_bookmarks)
+        self.stream.read((seat, wrap, self._apply))
 
     def disarm(self, seat: Seat) -> None:
         self.stream.leave()
 
 
-def _nth_path(name: str, nth: int) -> str:
-    return name if nth == 1 else f"{name}#{nth}"
+def _free_path(name: str, taken: set[str]) -> str:
+    path, nth = name, 1
+    while path in taken:
+        nth += 1
+        path = f"{name}#{nth}"
+    return path
 
 
-def _lag_of(role: Role, plural: str, committed_ms: int) -> int:
-    """How late that actor gets deliveries of what was committed at that time."""
-    by_ms, until_ms = role.lags.get(plural, (0, 0))
+def _lag_of(lags: Mapping[str, tuple[int, int]], plural: str, committed_ms: int) -> int:
+    """How late deliveries of that kind come, of what was committed at that time."""
+    by_ms, until_ms = lags.get(plural, (0, 0))
     return by_ms if committed_ms < until_ms else 0

@@ -76,6 +76,13 @@ class Footprint:
 NOTHING = Footprint()
 
 
+def tail_of(reader: str, plural: str) -> Footprint:
+    """What each commit of a kind touches, if a lagging reader has still to read it."""
+    return Footprint(
+        frozenset({f"endpoint:{reader}"}), frozenset({f"cursor:{reader}/{plural}/tail"})
+    )
+
+
 def _both_write(some: frozenset[str], others: frozenset[str]) -> bool:
     if some.isdisjoint(others):
         return False

@@ -10,10 +10,10 @@ from testbed.objects.calendar import whole_second
 from testbed.objects.meta import Meta, Object, Revision, text_of
 from testbed.store.change import Entry
 from testbed.store.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
-from testbed.store.footprint import HISTORY, LOG, Footprint
+from testbed.store.footprint import HISTORY, LOG, Footprint, tail_of
 from testbed.store.precondition import preconditions
 from testbed.store.store import Put, Store
-from testbed.store.watch import Cursor, Watch, tail_of
+from testbed.store.watch import Cursor, Watch
 
 VERBS = ("get", "list", "watch", "create", "update", "delete", "txn", "compact")
 """All verbs of the Store's own Endpoint."""

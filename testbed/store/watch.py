@@ -21,16 +21,9 @@ from testbed.errors import Expired, HarnessBug
 from testbed.objects.meta import Numbered, Object, Revision, text_of
 from testbed.store.change import Change
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
-from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
+from testbed.store.footprint import HISTORY, LOG, NOTHING, tail_of
 from testbed.store.selector import Selector, View, reader_of
 from testbed.store.store import Store
-
-
-def tail_of(reader: str, plural: str) -> Footprint:
-    """What each commit of a kind touches, if a lagging reader has still to read it."""
-    return Footprint(
-        frozenset({f"endpoint:{reader}"}), frozenset({f"cursor:{reader}/{plural}/tail"})
-    )
 
 
 class Cursor:
@@ -93,12 +86,10 @@ class Cursor:
         While it is behind, this is the revision just before the next Change (or transaction) to
         read. With nothing left to read, it is the Store's own revision.
         """
-        log = self._log
-        at = self._place - log.first
-        if at < 0:  # it has expired
-            return self._read
-        changes = log.changes
-        return self.store._revision if at == len(changes) else changes[at].revision - 1
+        log, place = self._log, self._place
+        if place == log.end:
+            return self.store._revision
+        return self._read if place < log.first else log[place].revision - 1
 
     @property
     def next_revision(self) -> int:
@@ -164,22 +155,20 @@ class Cursor:
                 self.on_behind()
 
     def _step(self) -> Change | None:
-        log = self._log
-        changes, at = log.changes, self._place - log.first
-        if not 0 <= at < len(changes):
+        log, place = self._log, self._place
+        if not log.first <= place < log.end:
             return None
-        change = changes[at]
-        self._place += 1
-        at += 1
-        if at == len(changes):
+        change = log[place]
+        self._place = place = place + 1
+        is_last = place == log.end
+        if is_last:
             self._has_called = False
         for watch in self._watches_for(change):
             watch._push(change)
         # A bookmark promises all of a revision, so it waits for the last of a transaction.
-        if at == len(changes) or changes[at].revision > change.revision:
+        if is_last or log[place].revision > change.revision:
             self._read = change.revision
-            if self._settled:
-                self._owe()
+            self._owe()
         return change
 
     def _watches_for(self, change: Change) -> list[Watch]:
@@ -196,8 +185,7 @@ class Cursor:
             found += values.get(before, ())
             if after != before:
                 found += values.get(after, ())
-        if len(found) > 1:
-            found.sort(key=attrgetter("number"))
+        found.sort(key=attrgetter("number"))
         return found
 
     def _owe(self) -> None:
@@ -228,8 +216,6 @@ class Cursor:
             del values[value][watch]
             if not values[value]:
                 del values[value]
-            if not values:
-                del self._index[path]
 
 
 class Watch:
@@ -309,11 +295,10 @@ class Watch:
         """
         # This is asked in the turn of a commit, too, if the reader waits by then. It is no look of
         # the Endpoint that is served there, so it takes nothing that would mark that turn.
-        queue = self.queue
-        if queue and self.since < queue[0].revision < self.cursor.store._compacted:
+        if self.queue and self.since < self.queue[0].revision < self.cursor.store._compacted:
             self._expire()
-        if queue and self._next is None:
-            self._next = self._delivery(queue[0])
+        if self.queue and self._next is None:
+            self._next = self._delivery(self.queue[0])
         return self._next
 
     def take(self) -> Delivery:

@@ -18,7 +18,7 @@ from typing import TextIO
 
 from testbed.code.whose import PYTHON, TESTBED, whose
 from testbed.errors import ScenarioError
-from testbed.turns.life import CARRIER
+from testbed.turns.life import CARRIERS
 from testbed.turns.table import Table
 
 NOT_ACTORS = frozenset({TESTBED, PYTHON})
@@ -90,7 +90,7 @@ def actors_frame(frame: FrameType) -> FrameType:
     """The actor's own code that has called that one, which may be it; if there is none, that one.
     No frame is kept, so this is done while it runs."""
     outer: FrameType | None = frame
-    while outer is not None and outer.f_code.co_qualname != CARRIER:
+    while outer is not None and outer.f_code.co_qualname not in CARRIERS:
         if whose(outer.f_code.co_filename) not in NOT_ACTORS:
             return outer
         outer = outer.f_back

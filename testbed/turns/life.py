@@ -271,8 +271,9 @@ def alien_at(place: str, path: str, what: str) -> str:
     )
 
 
-CARRIER = "Table.carry"
-"""What sends into an actor's coroutine: no frame before that is the actor's."""
+CARRIERS = ("Table.carry", "act")
+"""What sends into an actor's coroutine or calls its handlers: no frame before that is the actor's.
+"""
 
 
 def refusal(text: str, step: str) -> str:
@@ -280,7 +281,7 @@ def refusal(text: str, step: str) -> str:
     step."""
     frames: list[traceback.FrameSummary] = []
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_qualname != CARRIER:
+    while frame is not None and frame.f_code.co_qualname not in CARRIERS:
         frames.append(traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, ""))
         frame = frame.f_back
     place = "" if frame is None else _at(_shown(readers_frame(reversed(frames))))

@@ -322,7 +322,8 @@ def test_a_closed_watch_is_told_nothing_and_leaves_nothing_behind() -> None:
     cursor.forget()
     store.put("pods/default/p1", pod(node="n1"))
     assert [watch.is_ready, other.is_ready, other.is_open, other.owes_bookmark] == [False] * 4
-    assert not any((cursor._open, cursor._unfiled, cursor._settled, cursor._index))
+    assert not any((cursor._open, cursor._unfiled, cursor._settled))
+    assert not cursor._index["spec.node_name"]
 
 
 def test_a_watch_with_nothing_to_deliver_cannot_be_taken_from() -> None:
