@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from testbed.choosers.drawn import Drawn
 from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.errors import ApiError, Expired, NotFound, ScenarioError, UnknownName
+from testbed.errors import ApiError, Crashed, Expired, NotFound, ScenarioError, UnknownName
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.clock_step import ClockStep
 from testbed.faults.compact import Compact
@@ -32,6 +33,8 @@ from testbed.objects import Map, Note, Object, Pod, PodSpec, Revision
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.store.store_endpoint import ANY, StoreEndpoint
+from testbed.turns.life import Seat
+from testbed.turns.table import Table
 from testbed.world.world import World
 
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))
@@ -196,6 +199,100 @@ def test_a_handler_that_raises_ends_its_actor(error: Exception, wait_ms: int) ->
     assert f"alpha/cache-notes died of {type(error).__name__}: " in said
     assert "at test_cache.py" in said
     assert "in handler" in said
+
+
+def test_its_handlers_are_called_without_waking_its_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """But as that task: they read its context variables, and what they spawn gets them, too."""
+    where = ContextVar("where", default="outside")
+    seen: list[str] = []
+
+    async def child(client: Client) -> None:
+        seen.append(f"{where.get()} in {client._table.caller().path}")
+
+    async def alpha(client: Client) -> None:
+        where.set("inside")
+        cache = Cache(client, Note)
+
+        def handler(new: Note) -> None:
+            seen.append(f"{where.get()} in {client._table.caller().path}")
+            client.spawn("child", child, client)
+
+        cache.on(add=handler)
+
+    world = world_of(writer=steps_of((5, "create", note())), alpha=alpha)
+    moved: list[str] = []
+    carry = Table.carry
+
+    def carrying(table: Table, seat: Seat) -> bool:
+        moved.append(seat.path)
+        return carry(table, seat)
+
+    monkeypatch.setattr(Table, "carry", carrying)
+    play(world)
+    assert seen == ["inside in alpha/cache-notes", "inside in alpha/child"]
+    assert moved.count("alpha/cache-notes") == 4  # its start, its list, its watch, and the end
+
+
+def test_a_handler_that_breaks_a_rule_is_told_at_its_own_line() -> None:
+    """And the Run ends, although it catches the error."""
+
+    async def alpha(client: Client) -> None:
+        def handler(new: Note) -> None:
+            with contextlib.suppress(ScenarioError):
+                client.pick("node", [])
+
+        Cache(client, Note).on(add=handler)
+
+    world = world_of(writer=steps_of((5, "create", note())), alpha=alpha)
+    said = r"^\S+test_cache\.py, line \d+: alpha/cache-notes picks"
+    with pytest.raises(ScenarioError, match=said):
+        play(world)
+
+
+def test_a_handler_may_end_its_life_but_not_go_on_after_that() -> None:
+    """As in any task, Crashed ends it; a handler that swallows that is found out."""
+
+    def exiting(swallows: bool) -> World:
+        async def alpha(client: Client) -> None:
+            def handler(new: Note) -> None:
+                with contextlib.suppress(*([Crashed] if swallows else [])):
+                    client.exit()
+
+            Cache(client, Note).on(add=handler)
+
+        return world_of(writer=steps_of((5, "create", note())), alpha=alpha)
+
+    assert play(exiting(swallows=False)).verdict.outcome == "held"
+    with pytest.raises(ScenarioError, match="alpha/cache-notes swallowed Crashed and went on"):
+        play(exiting(swallows=True))
+
+
+def test_a_reader_is_cancelled_whatever_is_delivered_first() -> None:
+    """A delivery does not take back what is to cancel the wait that goes on after it."""
+    told_after: set[int] = set()
+
+    def cancelled(seed: int) -> None:
+        calls: Calls = []
+
+        async def alpha(client: Client) -> None:
+            cache = Cache(client, Note)
+            cache.on(update=lambda old, new: calls.append("update"))
+            await cache.synced()
+            client.cancel(cache.reader)
+            calls.clear()
+            await client.join(cache.reader)
+            told_after.add(len(calls))
+
+        writer = steps_of(*[(0, "update", note(x=str(n))) for n in range(5)])
+        world = world_of(alpha=alpha, writer=writer)
+        world.add(note())
+        assert world.run(Uniform(seed)).is_held
+
+    for seed in range(30):
+        cancelled(seed)
+    assert len(told_after) > 1, "no delivery came between"
 
 
 def test_a_handler_cannot_be_async() -> None:
