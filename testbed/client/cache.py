@@ -22,7 +22,7 @@ from testbed.code.whose import at_place, place_of_call
 from testbed.errors import ApiError, Expired, UnknownName
 from testbed.objects.dotted import fields_within, has_field
 from testbed.objects.meta import UNSET, Map, Object, Revision, key_of
-from testbed.store.delivery import BOOKMARK, DELETED, Delivery
+from testbed.store.delivery import DELETED, Delivery
 from testbed.store.endpoint import EVERYTHING, Listing
 from testbed.store.selector import Selector, differ_in, is_other
 from testbed.store.store_endpoint import ANY, NOT_OLDER, TOO_LARGE
@@ -93,6 +93,8 @@ class Cache(Generic[O]):
     def items(self) -> Mapping[str, O]:
         """What it holds, by key."""
         self._table.marks.reads.append(self._key)
+        if not self._audits:
+            return dict(self._held)
         return {key: self._shown(item) for key, item in self._held.items()}
 
     @property
@@ -107,7 +109,7 @@ class Cache(Generic[O]):
         copy, so it costs the same however many there are."""
         if self._table.running is None:
             return self._held
-        if self.reads is not None and self._table.audits:
+        if self._audits:
             return self.items
         self._table.marks.reads.append(self._key)
         return self._held
@@ -142,7 +144,7 @@ class Cache(Generic[O]):
         """Add handlers, called from now on: `add(new)`, `update(old, new)`, `delete(last)`. Sets of
         handlers do not affect each other; they are called in the order they were added (API-57)."""
         for handler in (add, update, delete):
-            if inspect.iscoroutinefunction(handler):
+            if handler is not None and _is_async(handler):
                 raise self._table.refused(
                     f"{self._client.name}: {handler.__qualname__} is async; a handler cannot await",
                     "let it put the object in a queue that a task of yours reads",
@@ -211,28 +213,36 @@ class Cache(Generic[O]):
         revision, so that a later watch need not begin so far back."""
         self._table.marks.writes.append(self._key)
         self._revision = delivery.revision
-        if delivery.type == BOOKMARK:
+        change = delivery._change
+        if change is None:  # a bookmark
             return
+        key, held = change.key, self._held
         item: Any = delivery.object
-        old = self._held.get(item.key)
         if delivery.type == DELETED:
-            if self._held.pop(item.key, None) is not None:
+            if held.pop(key, None) is not None:
                 self._notify(item, None)
         else:
-            self._held[item.key] = item
+            old = held.get(key)
+            held[key] = item
             self._notify(old, item)
 
     def _notify(self, old: O | None, new: O | None) -> None:
-        self._table.marks.is_handed_on |= bool(self._handlers)
-        for add, update, delete in self._handlers:
-            if new is None:
-                if delete is not None and old is not None:
+        if not self._handlers:
+            return
+        self._table.marks.is_handed_on = True
+        if old is None:
+            if new is not None:
+                for add, _, _ in self._handlers:
+                    if add is not None:
+                        add(self._shown(new))
+        elif new is None:
+            for _, _, delete in self._handlers:
+                if delete is not None:
                     delete(self._shown(old))
-            elif old is None:
-                if add is not None:
-                    add(self._shown(new))
-            elif update is not None and self._differ(old, new):
-                update(self._shown(old), self._shown(new))
+        elif self._differ(old, new):
+            for _, update, _ in self._handlers:
+                if update is not None:
+                    update(self._shown(old), self._shown(new))
 
     def _differ(self, old: O, new: O) -> bool:
         """Whether they differ in a field that the actor has declared."""
@@ -240,10 +250,22 @@ class Cache(Generic[O]):
             return old is not new and is_other(old, new)
         return differ_in(self.reads, old, new)
 
+    @property
+    def _audits(self) -> bool:
+        """Whether it shows its objects through views."""
+        return self.reads is not None and self._table.audits
+
     def _shown(self, item: O) -> O:
         if self.reads is None or not self._table.audits:
             return item
         return audited(item, self.reads, self._client.name, self._table.refused)
+
+
+def _is_async(handler: Handler) -> bool:
+    code = getattr(handler, "__code__", None)
+    if code is None:  # what is called otherwise, such as a partial
+        return inspect.iscoroutinefunction(handler)
+    return bool(code.co_flags & inspect.CO_COROUTINE)
 
 
 def _misspelt(kind: type[Object], reads: tuple[str, ...], actor: str) -> UnknownName | None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from testbed.errors import Expired, HarnessBug
-from testbed.objects.meta import Numbered, Object, Revision, text_of
+from testbed.objects.meta import Numbered, Object, Revision
 from testbed.store.change import Change
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.store.footprint import HISTORY, LOG, NOTHING, tail_of
@@ -176,12 +176,11 @@ class Cursor:
         found = list(self._unfiled)
         if not self._index:
             return found
-        old, new = change.old, change.new
         # Both values count: a Watch on a pod's node has to hear that the pod has left it.
         for path, values in self._index.items():
             read = reader_of(path)
-            before = None if old is None else read(old.value)
-            after = None if new is None else read(new.value)
+            before = None if change.old is None else read(change.old.value)
+            after = None if change.new is None else read(change.new.value)
             found += values.get(before, ())
             if after != before:
                 found += values.get(after, ())
@@ -315,7 +314,7 @@ class Watch:
             delivery = self._delivery(change)
         self.queue.popleft()
         self._next = None
-        self.revision = int(text_of(delivery.revision))
+        self.revision = int(delivery.revision._text)
         if not self.queue:
             self._settle()
         return delivery
@@ -348,6 +347,7 @@ class Watch:
             store.heard(change, self.key)
         if self._is_over:
             return
+        self.cursor._settled.pop(self, None)
         queue.append(change)
         if len(queue) == 1:
             if self.on_ready is not None:
@@ -378,7 +378,7 @@ class Watch:
         """After the last match: owe a bookmark now, or wait in `_settled` until one is due."""
         if not self.bookmarks or not self.is_open:
             return
-        if not self.owes_bookmark:
+        if self.cursor._read <= self.revision:
             self.cursor._settled[self] = None
         elif self.on_owing is not None:
             self.on_owing(self)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 
-import attrs
-
 from actors.apiserver.call import Call
 from testbed import Pause
 from testbed.errors import BadRequest, Expired, Invalid, TimedOut
@@ -159,12 +157,14 @@ def _at(call: Call, revision: int, why: str = "") -> Listing:
 
 def _paged(listing: Listing, limit: int | None, after: str = "") -> Listing:
     """The first `limit` objects after a key, with the token of the next page (API-40)."""
-    items = [item for item in listing.items if item.key > after]
+    items = listing.items
+    if after:
+        items = tuple([item for item in items if item.key > after])
     if limit is None or len(items) <= limit:
-        return attrs.evolve(listing, items=tuple(items))
+        return Listing(items, listing.revision)
     token = encode_line({"rv": text_of(listing.revision), "start": items[limit - 1].key})
     more = base64.urlsafe_b64encode(token).decode()
-    return Listing(tuple(items[:limit]), listing.revision, Numbered(more))
+    return Listing(items[:limit], listing.revision, Numbered(more))
 
 
 def _continued(token: str) -> tuple[int, str]:
