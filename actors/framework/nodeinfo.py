@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from actors.framework.podinfo import PODS, HostPort, PodInfo
 from testbed.objects import Node, room_of
@@ -20,6 +21,7 @@ class NodeInfo:
     __slots__ = (
         "allocatable",
         "anti_affine",
+        "kept",
         "name",
         "node",
         "pods",
@@ -40,6 +42,8 @@ class NodeInfo:
             self.set_node(node)
 
     def _clear(self) -> None:
+        self.kept: Any = None
+        """What a scheduler has worked out from it as it is; forgotten when it changes."""
         self.pods: list[PodInfo] = []
         """In the order in which they were added, except that `remove` fills gaps from the end."""
         self.requested: dict[str, int] = {}
@@ -67,9 +71,18 @@ class NodeInfo:
         taken = len(self.pods) if resource == PODS else self.requested.get(resource, 0)
         return self.allocatable.get(resource, 0) - taken
 
+    def left_of(self, resources: Iterable[str]) -> list[int]:
+        """The same for each of some resources."""
+        has, taken = self.allocatable.get, self.requested.get
+        return [
+            has(name, 0) - (len(self.pods) if name == PODS else taken(name, 0))
+            for name in resources
+        ]
+
     def set_node(self, node: Node | None) -> None:
         """Set the node as it is now; None if it is deleted."""
         self.node = node
+        self.kept = None
         self.allocatable = room_of(node) if node is not None else NOTHING
 
     def add(self, info: PodInfo) -> None:
@@ -87,10 +100,23 @@ class NodeInfo:
         self.pods[place] = last
         self.pods.pop()
 
+    def replace(self, old: PodInfo, new: PodInfo) -> None:
+        """Remove a pod and add it as it is now; KeyError if it is not there."""
+        # Most changes are of its status, so the sums stay. Its place is what `remove` and `add`
+        # would make it.
+        if old.counts_like(new):
+            self.kept = None
+            place, pods = self._place(old.uid), self.pods
+            pods[place] = pods[-1]
+            pods[-1] = new
+        else:
+            self.remove(old)
+            self.add(new)
+
     def copy(self) -> NodeInfo:
         """A copy that can be changed without changing this one."""
         new = object.__new__(NodeInfo)
-        new.name, new.node = self.name, self.node
+        new.name, new.node, new.kept = self.name, self.node, None
         new.allocatable = self.allocatable
         new.pods, new.requested = self.pods.copy(), self.requested.copy()
         new.scored_cpu, new.scored_memory = self.scored_cpu, self.scored_memory
@@ -114,6 +140,7 @@ class NodeInfo:
         raise KeyError(uid)
 
     def _count(self, info: PodInfo, sign: int) -> None:
+        self.kept = None
         requested = self.requested
         for name, amount in info.requests.items():
             requested[name] = requested.get(name, 0) + sign * amount

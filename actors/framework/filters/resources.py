@@ -17,6 +17,7 @@ from testbed.objects.quantity import CPU
 
 FOUR = (PODS, CPU, MEMORY, EPHEMERAL)
 """The resources that are always compared for a pod with any request."""
+BASIC = frozenset((CPU, MEMORY, EPHEMERAL))
 
 
 @attrs.frozen(eq=False)
@@ -62,7 +63,7 @@ class NodeResourcesFitFilter(Filter):
         return asked_by(pod)
 
     def check(self, state: State, node: NodeInfo) -> Refusal | None:
-        code = state.lacking([node.left(name) for name in state.names])
+        code = state.lacking(node.left_of(state.names))
         return self.refusal(state, code) if code else None
 
     def check_all(self, state: State, snapshot: Snapshot) -> NodeRefusals | None:
@@ -71,11 +72,9 @@ class NodeResourcesFitFilter(Filter):
     def check_crowded(
         self, state: State, snapshot: Snapshot, refused: NodeRefusals | None, crowds: Crowds
     ) -> NodeRefusals | None:
-        rows = np.array([*crowds], np.int64)
-        left = []
-        for name in state.names:
-            taken = [sum([info.taken.get(name, 0) for info in pods]) for pods in crowds.values()]
-            left.append(snapshot.left[name][rows] - np.array(taken, np.int64))
+        rows, names = np.array([*crowds], np.int64), state.names
+        taken = np.array([taken_by(pods, names) for pods in crowds.values()], np.int64)
+        left = [snapshot.left[name][rows] - taken[:, n] for n, name in enumerate(names)]
         return self._refused(state, left)
 
     def _refused(self, state: Asked, columns: Sequence[Column]) -> NodeRefusals | None:
@@ -106,7 +105,7 @@ class ResourceAccount:
 
     def __init__(self, own: NodeResourcesFitFilter, asked: Asked, node: NodeInfo) -> None:
         self._filter, self._asked = own, asked
-        self._left = [node.left(name) for name in asked.names]
+        self._left = node.left_of(asked.names)
 
     def add(self, other: PodInfo) -> None:
         """Subtract its requests."""
@@ -132,8 +131,16 @@ def asked_by(pod: PodInfo) -> Asked:
     # other pod, cpu, memory and ephemeral storage are compared even where it requests none of them:
     # 0 is refused by a node that is overcommitted and has less than 0 left, as in Kubernetes.
     asked = pod.requests
-    beyond = sorted(name for name in asked if name not in (CPU, MEMORY, EPHEMERAL))
-    if not beyond and not any(asked.values()):
-        return Asked((PODS,), (1,))
-    names = (*FOUR, *beyond)
-    return Asked(names, (1, *(asked.get(name, 0) for name in names[1:])))
+    beyond = sorted(asked.keys() - BASIC)
+    if beyond:
+        return Asked((*FOUR, *beyond), (1, *pod.room, *[asked[name] for name in beyond]))
+    if any(pod.room):
+        return Asked(FOUR, (1, *pod.room))
+    return Asked((PODS,), (1,))
+
+
+def taken_by(pods: Sequence[PodInfo], names: Sequence[str]) -> list[int]:
+    """What pods take of each of these resources, all together."""
+    if len(names) == len(FOUR):
+        return [len(pods), *map(sum, zip(*[info.room for info in pods], strict=True))]
+    return [sum([info.taken.get(name, 0) for info in pods]) for name in names]

@@ -220,11 +220,11 @@ class SchedulerCache:
             self._remove(known)
             self._add(info, is_assumed=False)
             return
-        self._pods[info.uid] = _Cached(info, known.node, is_assumed=False)
-        self._nodes[known.node].remove(known.info)
-        self._nodes[known.node].add(info)
-        self._moves += ((known.info, known.node, -1), (info, known.node, 1))
-        self._touch(self._nodes[known.node])
+        place, old = self._nodes[known.node], known.info
+        known.info, known.is_assumed, known.has_finished, known.due_ms = info, False, False, None
+        place.replace(old, info)
+        self._moves += ((old, known.node, -1), (info, known.node, 1))
+        self._touch(place)
 
     def _remove(self, known: _Cached) -> PodInfo:
         del self._pods[known.info.uid]

@@ -136,3 +136,40 @@ def test_a_copy_is_ones_own() -> None:
     copy.remove(info_of(a_pod("a")))
     assert [info.key for info in node.pods] == ["default/a"]
     assert (node.requested, node.ports, node.with_terms) == ({"cpu": 1000}, {}, 1)
+
+
+def test_a_spec_is_summed_up_once_but_for_each_namespace() -> None:
+    """A change of status makes another PodInfo with the same sums; a term without namespaces means
+    the namespace of the pod."""
+    pod = a_pod("p", 3, affinity=far(HOST, app="a"))
+    info, started = (
+        info_of(pod),
+        info_of(attrs.evolve(pod, status=attrs.evolve(pod.status, phase="x"))),
+    )
+    assert started.requests is info.requests
+    assert started.pod is not info.pod
+    elsewhere = info_of(pod.with_meta(namespace="other"))
+    assert [each.anti_affinity[0].namespaces for each in (info, elsewhere, info_of(pod))] == [
+        {"default"}, {"other"}, {"default"},
+    ]  # fmt: skip
+
+
+@given(st.lists(pods("v", "n"), min_size=1, max_size=4), pods("v0", "n"))
+def test_a_pod_is_replaced_as_if_it_were_removed_and_added(there: list[Pod], new: Pod) -> None:
+    """The same sums, and the same order of the pods."""
+    infos = [info_of(pod.with_meta(uid=f"u{n}")) for n, pod in enumerate(there)]
+    for after in (new, attrs.evolve(there[0], status=new.status)):
+        quick, plain = NodeInfo("n"), NodeInfo("n")
+        for info in infos:
+            quick.add(info)
+            plain.add(info)
+        changed = info_of(after.with_meta(uid="u0"))
+        quick.replace(infos[0], changed)
+        plain.remove(infos[0])
+        plain.add(changed)
+        assert quick.pods == plain.pods
+        assert {n: a for n, a in quick.requested.items() if a} == {
+            n: a for n, a in plain.requested.items() if a
+        }
+        for name in ("scored_cpu", "scored_memory", "ports", "with_terms", "anti_affine"):
+            assert getattr(quick, name) == getattr(plain, name)
