@@ -11,13 +11,11 @@ from actors.framework.filter import Filter
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
 from actors.framework.snapshot import Snapshot
-from actors.scheduler.placing.judging import Judging, Nominated
+from actors.scheduler.placing.judging import FEW, Judging, Nominated
 from actors.scheduler.placing.verdicts import Answers, Verdicts
 
 ENOUGH = 100
 """The least number of feasible nodes to look for; of fewer nodes, all are filtered (SCH-55)."""
-FEW = 32
-"""Up to this many nodes, filtering node by node is quicker than filtering whole columns."""
 
 
 class Feasibility:
@@ -162,7 +160,7 @@ class Feasibility:
         judging, snapshot, crowds, by_itself = self.judging, self.snapshot, {}, []
         for name in judging.nominated:
             pods = judging.nominated_on(name) if name in snapshot.row else []
-            if any(map(judging.is_minded, pods)):
+            if name in judging.minded_on and any(map(judging.is_minded, pods)):
                 by_itself.append(name)
             elif pods:
                 crowds[snapshot.row[name]] = pods

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+
+import numpy as np
 
 from actors.framework.filter import Filter, NodeFilter, State
 from actors.framework.filters.resources import FOUR, Asked, NodeResourcesFitFilter
@@ -16,6 +18,8 @@ Nominated = Mapping[str, Sequence[PodInfo]]
 """The pods nominated to each node, in the order in which they were nominated."""
 States = list[tuple[Filter, State]]
 """Filters, each with the State that its `prepare` gave."""
+FEW = 32
+"""Up to this many nodes, filtering node by node is quicker than filtering whole columns."""
 
 
 class Judging:
@@ -54,23 +58,38 @@ class Judging:
 
         Then preemption need only add and subtract what pods ask for.
         """
-        others = [info for pods in self.nominated.values() for info in pods]
         minding = any(f.minds_any(s, self.snapshot) for f, s in self._minding)
-        if self.refusal is not None or minding or any(map(self.is_minded, others)):
+        if self.refusal is not None or minding or self.minded_on:
             return None
         return next(
             (
                 (each, state)
                 for each, state in self.states
-                if isinstance(each, NodeResourcesFitFilter) and set(state.names) <= set(FOUR)
+                if isinstance(each, NodeResourcesFitFilter) and len(state.names) <= len(FOUR)
             ),
             None,
         )
 
     @cached_property
-    def fixed(self) -> States:
-        """The filters that look at the node alone, not at its pods."""
-        return [(f, s) for f, s in self.states if isinstance(f, NodeFilter)]
+    def barred(self) -> Collection[int]:
+        """The rows that are refused by a filter that looks at the node alone, not at its pods."""
+        rows: set[int] = set()
+        for each, state in self.states:
+            if isinstance(each, NodeFilter):
+                rows.update(self._refused_by(each, state))
+        return rows
+
+    @cached_property
+    def minded_on(self) -> Collection[str]:
+        """The nodes with a nominated pod that matters to a filter for more than its requests."""
+        found: dict[str, None] = {}
+        for each, state in self._minding:
+            minds = each.minds
+            for name, pods in self.nominated.items():
+                for info in pods:
+                    if minds(state, info):
+                        found[name] = None
+        return found
 
     def node(self, name: str) -> NodeInfo:
         """The node of that name in the Snapshot; KeyError if there is none."""
@@ -107,6 +126,18 @@ class Judging:
             if refusal is not None:
                 return refusal
         return _first(states, node)
+
+    def is_barred(self, name: str) -> bool:
+        """Whether the node of that name is refused by such a filter."""
+        return bool(self.barred) and self.snapshot.row[name] in self.barred
+
+    def _refused_by(self, each: Filter, state: State) -> Iterable[int]:
+        snapshot = self.snapshot
+        if len(snapshot) > FEW:
+            refused = each.check_all(state, snapshot)
+            found: list[int] = [] if refused is None else np.flatnonzero(refused.codes).tolist()
+            return found
+        return [row for row, node in enumerate(snapshot.infos) if each.check(state, node)]
 
     def _prepare(self) -> None:
         for each in self._filters:

@@ -2,7 +2,7 @@
 
 May use: switches, cluster, decisions, placing.
 In order: budgets, eligibility, importance, preemptor, choice, quick_trial, trial,
-  affinity_to_victims, cross_node, lower_nominations, dry_run, candidate, victims, preemption,
+  affinity_to_victims, cross_node, lower_nominations, dry_run, victims, candidate, preemption,
   ignoring, __init__.
 """
 

@@ -12,6 +12,7 @@ class Budgets:
     """The disruptions that each budget still allows, from its status as the informer has it."""
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget]) -> None:
+        self.of = tuple(budgets)
         self._by_namespace: dict[str, list[PodDisruptionBudget]] = {}
         for budget in budgets:
             self._by_namespace.setdefault(budget.meta.namespace, []).append(budget)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo
 from actors.framework.refusal import Refusal
@@ -18,6 +20,7 @@ from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
 from actors.scheduler.preemption.lower_nominations import lower_nominated
 from actors.scheduler.preemption.preemptor import Preemptor
 from actors.scheduler.preemption.trial import AnyTrial, trial_of
+from actors.scheduler.preemption.victims import Fewest, Greedy
 
 NO_VICTIMS = Refusal(
     DEFAULT_PREEMPTION, ("No preemption victims found for incoming pod",), is_resolvable=False
@@ -26,8 +29,34 @@ PROTECTED = Refusal(DEFAULT_PREEMPTION, ("node(s) had only victims that a budget
 NO_FAR_PODS = Far((), {}, 0)
 
 
+@attrs.frozen(eq=False)
+class DryRunResult:
+    """What a dry run on a node came to, kept on the node as long as that stays as it is."""
+
+    of: tuple[object, ...] | None
+    """What it depends on besides the node and the pods nominated there."""
+    nominated: tuple[PodInfo, ...]
+    """These pods."""
+    at_ms: int | None
+    """When it was, if that matters: for a pod that has not started."""
+    result: Candidate | Refusal | str
+    tried: int
+
+    def is_of(
+        self, of: tuple[object, ...] | None, nominated: tuple[PodInfo, ...], now_ms: int
+    ) -> bool:
+        """Whether a dry run on the same node would come to the same."""
+        return (
+            self.of == of and self.nominated == nominated and self.at_ms in (None, now_ms)
+        )  # fmt: skip
+
+
 class Evaluator:
     """Evaluates one node after another for one preemptor. Nothing is written: all is dry run."""
+
+    # When many pods come at once, most are alike, and what one of them has written changes one node
+    # of hundreds. So the result is kept on each node for the next pod, if it depends on nothing
+    # else: where only resources matter, and no experiment and no class of the user's has a say.
 
     def __init__(
         self,
@@ -42,10 +71,45 @@ class Evaluator:
         self._preemptor, self._feasibility = preemptor, feasibility
         self._budgets, self._selector = budgets, selector
         self._reach = Reach(preemptor, feasibility.snapshot)
+        self._nominated = feasibility.judging.nominated
+        self._of = self._depends_on()
 
     def candidate_on(self, node: NodeInfo) -> Candidate | Refusal | str:
         """The node as a candidate, with its victims (SCH-79 to SCH-88). A Refusal if no eviction
         helps there; the text of an error if something went wrong."""
+        judging, pods = self._feasibility.judging, self._nominated.get(node.name) or ()
+        own = self._preemptor.pod.uid
+        is_own = bool(pods) and any(info.uid == own for info in pods)
+        if self._of is None or is_own or judging.is_barred(node.name):
+            return self._evaluated(node)
+        known: DryRunResult | None = node.kept
+        if known is None or not known.is_of(self._of, tuple(pods), self._preemptor.now_ms):
+            known = node.kept = self._kept(node, tuple(pods))
+        self.tried += known.tried
+        return known.result
+
+    def _kept(self, node: NodeInfo, nominated: tuple[PodInfo, ...]) -> DryRunResult:
+        tried, self.tried = self.tried, 0
+        result = self._evaluated(node)
+        its_own, self.tried = self.tried, tried
+        is_timeless = all(info.pod.status.start_ms is not None for info in node.pods)
+        at_ms = None if is_timeless else self._preemptor.now_ms
+        return DryRunResult(self._of, nominated, at_ms, result, its_own)
+
+    def _depends_on(self) -> tuple[object, ...] | None:
+        """What the results depend on besides the node; None if on more than can be compared."""
+        asked, switches = self._feasibility.judging.only_room, self._preemptor.switches
+        if asked is None or switches.cross_node_victims or switches.clear_lower != "all":
+            return None
+        if type(self._selector) not in (Greedy, Fewest):
+            return None
+        pod = self._preemptor.pod.pod
+        return (
+            asked[0], asked[1].amounts, pod.priority, pod.spec.scheduler_name, pod.status.qos_class,
+            self._budgets.of, switches, self._selector,
+        )  # fmt: skip
+
+    def _evaluated(self, node: NodeInfo) -> Candidate | Refusal | str:
         may_go, switches = self._preemptor.may_go, self._preemptor.switches
         potential = [info for info in node.pods if may_go(info)]
         if not potential and not switches.cross_node_victims:
@@ -116,8 +180,8 @@ class Evaluator:
         lower = lower_nominated(self._feasibility, dry.node, victims, switches.clear_lower)
         return Candidate(
             dry.node,
-            tuple(info.pod for info in victims),
+            tuple([info.pod for info in victims]),
             violations,
-            tuple(info.pod for info in lower),
+            tuple([info.pod for info in lower]),
             keys_of(victims, violations, self._preemptor.now_ms),
         )

@@ -19,9 +19,9 @@ def keys_of(victims: Sequence[PodInfo], violations: int, now_ms: int) -> tuple[i
     # lowest sum of priorities. K4: the fewest victims. K5: among the victims of the highest
     # priority, the one that has run longest should have started as late as possible, so that
     # little work is lost: hence the minus.
-    highest = max(info.priority for info in victims)
-    oldest_ms = min(started_ms(i.pod, now_ms) for i in victims if i.priority == highest)
-    total = sum(info.priority for info in victims) + OFFSET * len(victims)
+    highest = max([info.priority for info in victims])
+    oldest_ms = min([started_ms(i.pod, now_ms) for i in victims if i.priority == highest])
+    total = sum([info.priority for info in victims]) + OFFSET * len(victims)
     return (violations, victims[0].priority, total, len(victims), -oldest_ms)
 
 

@@ -62,6 +62,12 @@ class DryRun:
             self._back[info.uid] = info
         return info.uid in self._back
 
+    def reprieve(self, infos: Sequence[PodInfo]) -> list[PodInfo]:
+        """Reprieve one of these pods after another. The ones that could not stay."""
+        if self._far:
+            return [info for info in infos if not self.spare(info)]
+        return self._trial.reprieve(infos, self._back)
+
     def fits(self) -> bool:
         """Whether the preemptor fits beside the pods that are back."""
         return self._trial.fits()

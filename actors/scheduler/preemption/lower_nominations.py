@@ -18,7 +18,9 @@ def lower_nominated(
     beside the preemptor.
     """
     pod = feasibility.pod
-    nominated = feasibility.judging.nominated.get(node, ())
+    nominated = feasibility.judging.nominated.get(node)
+    if nominated is None:
+        return ()
     lower = [info for info in nominated if info.priority < pod.priority]
     if clear_lower == "all":
         return tuple(lower)

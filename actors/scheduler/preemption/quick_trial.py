@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from actors.framework.filters.resources import FOUR, Asked, NodeResourcesFitFilter
 from actors.framework.nodeinfo import NodeInfo
-from actors.framework.podinfo import PodInfo
+from actors.framework.podinfo import EPHEMERAL, MEMORY, PODS, PodInfo
 from actors.framework.refusal import Refusal
+from testbed.objects.quantity import CPU
 
 ENDLESS = 2**100
 """How much is left of a resource that the pod does not ask for."""
@@ -32,10 +33,13 @@ class QuickTrial:
         self.name = node.name
         """The name of the node."""
         self._filter, self._asked = own, asked
-        amounts = zip(asked.names, asked.amounts, strict=True)
-        left = [node.left(name) - amount for name, amount in amounts]
-        left += [ENDLESS] * (len(FOUR) - len(left))
-        self._pods, self._cpu, self._memory, self._disk = left
+        has, taken, asks = node.allocatable, node.requested, asked.amounts
+        self._pods = has.get(PODS, 0) - len(node.pods) - asks[0]
+        self._cpu = self._memory = self._disk = ENDLESS
+        if len(asks) == len(FOUR):
+            self._cpu = has.get(CPU, 0) - taken.get(CPU, 0) - asks[1]
+            self._memory = has.get(MEMORY, 0) - taken.get(MEMORY, 0) - asks[2]
+            self._disk = has.get(EPHEMERAL, 0) - taken.get(EPHEMERAL, 0) - asks[3]
         for info in nominated:
             self.add(info)
 
@@ -60,16 +64,33 @@ class QuickTrial:
     def remove_all(self, infos: Iterable[PodInfo]) -> None:
         """Remove these pods from the node."""
         for info in infos:
-            self.remove(info)
+            cpu, memory, disk = info.room
+            self._pods += 1
+            self._cpu += cpu
+            self._memory += memory
+            self._disk += disk
 
     def spare(self, info: PodInfo) -> bool:
         """Add that pod if the preemptor still fits then. Whether it stays."""
-        cpu, memory, disk = info.room
-        cpu, memory, disk = self._cpu - cpu, self._memory - memory, self._disk - disk
-        if self._pods < 1 or cpu < 0 or memory < 0 or disk < 0:
-            return False
-        self._pods, self._cpu, self._memory, self._disk = self._pods - 1, cpu, memory, disk
-        return True
+        return not self.reprieve((info,), {})
+
+    def reprieve(self, infos: Iterable[PodInfo], back: dict[str, PodInfo]) -> list[PodInfo]:
+        """Spare one of these pods after another: note in `back` the ones that stay, by uid, and
+        return the others."""
+        pods, has_cpu, has_memory, has_disk = self._pods, self._cpu, self._memory, self._disk
+        gone = []
+        for info in infos:
+            cpu, memory, disk = info.room
+            if pods < 1 or cpu > has_cpu or memory > has_memory or disk > has_disk:
+                gone.append(info)
+            else:
+                back[info.uid] = info
+                pods -= 1
+                has_cpu -= cpu
+                has_memory -= memory
+                has_disk -= disk
+        self._pods, self._cpu, self._memory, self._disk = pods, has_cpu, has_memory, has_disk
+        return gone
 
     def refusal(self) -> Refusal | None:
         """Which resources are insufficient, as a Refusal; None if the preemptor fits."""

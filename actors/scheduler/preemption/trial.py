@@ -72,6 +72,17 @@ class Trial:
             self.remove(info)
         return fits
 
+    def reprieve(self, infos: Iterable[PodInfo], back: dict[str, PodInfo]) -> list[PodInfo]:
+        """Spare one of these pods after another: note in `back` the ones that stay, by uid, and
+        return the others."""
+        gone = []
+        for info in infos:
+            if self.spare(info):
+                back[info.uid] = info
+            else:
+                gone.append(info)
+        return gone
+
     def refusal(self) -> Refusal | None:
         """Why the preemptor may not go to this node as it would be; None if it may."""
         if self._answers is None:
@@ -141,6 +152,6 @@ AnyTrial = Trial | QuickTrial
 def trial_of(judging: Judging, name: str) -> AnyTrial:
     """A trial of the node of that name; KeyError if there is no such node."""
     node, asked = judging.node(name), judging.only_room
-    if asked is None or any(f.check(s, node) is not None for f, s in judging.fixed):
+    if asked is None or judging.is_barred(name):
         return Trial(judging, node)
     return QuickTrial(*asked, node, judging.nominated_on(name))

@@ -35,7 +35,7 @@ class Greedy:
         # All potential victims are off the node. Each pod that is put back takes room from those
         # tried after it, so the order is the policy: protected pods first, as a broken budget is
         # worse than any priority; then the most important, as it is the last that should go.
-        return [info for group in groups for info in group if not dry.spare(info)]
+        return [info for group in groups if group for info in dry.reprieve(group)]
 
 
 class Fewest:
