@@ -8,6 +8,7 @@ import attrs
 
 from actors.framework.cluster_events import wakes_of
 from actors.framework.filter import Filter
+from actors.framework.filters import FILTERS
 from actors.scheduler.cluster.cache import SchedulerCache
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.memory.permit import PermitWait
@@ -16,6 +17,9 @@ from actors.scheduler.queue.fifo import FifoQueue
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import PodQueue
 from actors.scheduler.switches import SchedulerSwitches
+
+USUAL_WAKES = wakes_of(FILTERS)
+"""The events that each of the filters waits for that every scheduler has."""
 
 
 @attrs.define(eq=False)
@@ -40,4 +44,5 @@ def queue_of(
     """An empty queue of the kind that the switches name."""
     if switches.queue == "fifo":
         return FifoQueue(nominator, switches)
-    return SchedulingQueue(nominator, wakes_of(filters), switches)
+    wakes = USUAL_WAKES if filters is FILTERS else wakes_of(filters)
+    return SchedulingQueue(nominator, wakes, switches)

@@ -47,22 +47,24 @@ class Books:
         while True:
             await self._bell.get()
             self._has_rung = False
-            queued = self.beliefs.queue.pop(self.client.elapsed())
+            now_ms = self.client.elapsed()
+            queued = self.beliefs.queue.pop(now_ms)
             if queued is not None:
-                self.queue_changed()
+                self.queue_changed(now_ms)
                 return queued
 
     def move(self, event: str, may: May | None = None) -> None:
         """An event has happened that may let unschedulable pods fit: move those back (SCH-20)."""
-        self.beliefs.queue.move(event, self.client.elapsed(), may)
-        self.queue_changed()
+        now_ms = self.client.elapsed()
+        self.beliefs.queue.move(event, now_ms, may)
+        self.queue_changed(now_ms)
 
-    def queue_changed(self) -> None:
-        """Call this whenever the queue may have changed: it wakes the loop if a pod is ready, and
-        sets the timers again."""
+    def queue_changed(self, now_ms: int | None = None) -> None:
+        """Call this whenever the queue may have changed, with the time if it was read: it wakes the
+        loop if a pod is ready, and sets the timers again."""
         # The bell holds one ring at most. `next` takes one pod for each ring, and rings again if
         # more are ready; so the loop wakes once for each pod.
-        if self.beliefs.queue.is_ready and not self._has_rung:
+        if not self._has_rung and self.beliefs.queue.is_ready:
             self._has_rung = True
             self._bell.put(None)
-        self.timers.look()
+        self.timers.look(self.client.elapsed() if now_ms is None else now_ms)

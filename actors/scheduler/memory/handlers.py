@@ -8,6 +8,7 @@ deleted when it no longer does (a FilteringResourceEventHandler).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from actors.framework.cluster_events import (
     NODE_ADDED,
@@ -23,6 +24,8 @@ from actors.scheduler.memory.books import Books
 from actors.scheduler.memory.pre_check import may_suit
 from actors.scheduler.queue.queued import May
 from testbed.objects import Namespace, Node, Pod
+
+T = TypeVar("T")
 
 
 def listen(books: Books) -> None:
@@ -47,10 +50,10 @@ class _Handlers:
         self.informers = books.informers
         self.cache = books.beliefs.cache
 
-    def change_cache(self, change: Callable[[], object]) -> None:
+    def change_cache(self, change: Callable[[T], object], item: T) -> None:
         """Change the cache. If that contradicts what it holds, only record it (SCH-37)."""
         try:
-            change()
+            change(item)
         except NotCached as error:
             self.books.client.record("not cached", why=str(error))
 
@@ -90,7 +93,7 @@ class _Nodes(_Handlers):
             self.books.move(event, self.may_suit(new))
 
     def on_delete(self, node: Node) -> None:
-        self.change_cache(lambda: self.cache.remove_node(node))
+        self.change_cache(self.cache.remove_node, node)
         self.books.move(NODE_DELETED)
 
     def may_suit(self, node: Node) -> May:
@@ -119,7 +122,7 @@ class _Assigned(_Handlers):
             self.remove(old)
             self.add(new)
         else:
-            self.change_cache(lambda: self.cache.update_pod(new))
+            self.change_cache(self.cache.update_pod, new)
             self.books.move(POD_UPDATED, self.near_check(new))
 
     def on_delete(self, pod: Pod) -> None:
@@ -129,11 +132,11 @@ class _Assigned(_Handlers):
             self.remove(pod)
 
     def add(self, pod: Pod) -> None:
-        self.change_cache(lambda: self.cache.add_pod(pod))
+        self.change_cache(self.cache.add_pod, pod)
         self.books.move(POD_ADDED, self.near_check(pod))
 
     def remove(self, pod: Pod) -> None:
-        self.change_cache(lambda: self.cache.remove_pod(pod))
+        self.change_cache(self.cache.remove_pod, pod)
         self.books.move(POD_DELETED)
 
     def near_check(self, pod: Pod) -> May:
@@ -155,12 +158,14 @@ class _Unassigned(_Handlers):
         self.informers.pods.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
     def is_ours(self, pod: Pod) -> bool:
-        return not pod.is_bound and pod.spec.scheduler_name == self.books.pods_of
+        spec = pod.spec
+        return not spec.node_name and spec.scheduler_name == self.books.pods_of
 
     def on_add(self, pod: Pod) -> None:
         if self.is_ours(pod):
-            self.books.beliefs.queue.add(pod, self.books.client.elapsed())
-            self.books.queue_changed()
+            now_ms = self.books.client.elapsed()
+            self.books.beliefs.queue.add(pod, now_ms)
+            self.books.queue_changed(now_ms)
 
     def on_update(self, old: Pod, new: Pod) -> None:
         was_ours, is_ours = self.is_ours(old), self.is_ours(new)
@@ -182,8 +187,9 @@ class _Unassigned(_Handlers):
         pod that a new list shows unchanged (SCH-26)."""
         books = self.books
         if not self.cache.is_assumed(new):
-            books.beliefs.queue.update(old, new, books.client.elapsed())
-            books.queue_changed()
+            now_ms = books.client.elapsed()
+            books.beliefs.queue.update(old, new, now_ms)
+            books.queue_changed(now_ms)
 
     def remove(self, pod: Pod) -> None:
         """Remove it from the queue. If it waits for Permit plugins, reject it, so that its binding

@@ -15,7 +15,7 @@ import attrs
 from testbed import Client
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Tick:
     """One periodic timer."""
 
@@ -28,45 +28,55 @@ class Tick:
     """Called with the time."""
 
 
+class _Kept:
+    """One periodic timer that runs."""
+
+    __slots__ = ("alarm", "since_ms", "tick")
+
+    def __init__(self, tick: Tick, client: Client) -> None:
+        self.tick = tick
+        self.alarm = client.alarm(tick.name)
+        self.since_ms = 0
+        """When it last fired with work; the times at which it may fire count from then."""
+
+
 class Ticks:
     """Keeps periodic timers, each with an alarm set to the first period that has work."""
 
     def __init__(self, client: Client, ticks: Iterable[Tick]) -> None:
         self._client = client
-        self._alarms = {tick: client.alarm(tick.name) for tick in ticks}
-        self._since_ms = dict.fromkeys(self._alarms, 0)
-        """When each last fired with work; the times at which it may fire count from then."""
+        self._kept = [_Kept(tick, client) for tick in ticks]
 
     def begin(self) -> None:
         """All periods begin now."""
         now_ms = self._client.elapsed()
-        for tick in self._alarms:
-            self._since_ms[tick] = now_ms
-            self._client.spawn(tick.name.replace(" ", "-"), self._keep, tick)
-        self.look()
+        for kept in self._kept:
+            kept.since_ms = now_ms
+            self._client.spawn(kept.tick.name.replace(" ", "-"), self._keep, kept)
+        self.look(now_ms)
 
-    def look(self) -> None:
+    def look(self, now_ms: int) -> None:
         """Set each alarm again. Call this whenever the time of the next work may have changed."""
-        now_ms = self._client.elapsed()
-        for tick, alarm in self._alarms.items():
+        for kept in self._kept:
+            tick = kept.tick
             due_ms = tick.due_ms()
             if due_ms is None:
-                alarm.set(None)
+                kept.alarm.set(None)
             else:
                 # A real timer has work at the first end of a period that is not before the due
                 # time: hence the division that rounds up. Firing at the due time itself would
                 # order pods otherwise than the real scheduler does.
-                since_ms = self._since_ms[tick]
+                since_ms = kept.since_ms
                 periods = -(-(due_ms - since_ms) // tick.period_ms)
-                alarm.set(since_ms + periods * tick.period_ms - now_ms)
+                kept.alarm.set(since_ms + periods * tick.period_ms - now_ms)
 
     def phases(self, now_ms: int) -> list[int]:
         """How far each timer is into its period, even if its alarm is not set."""
-        return [(now_ms - self._since_ms[tick]) % tick.period_ms for tick in self._alarms]
+        return [(now_ms - kept.since_ms) % kept.tick.period_ms for kept in self._kept]
 
-    async def _keep(self, tick: Tick) -> None:
+    async def _keep(self, kept: _Kept) -> None:
         while True:
-            await self._alarms[tick].wait()
-            now_ms = self._since_ms[tick] = self._client.elapsed()
-            tick.do(now_ms)
-            self.look()
+            await kept.alarm.wait()
+            now_ms = kept.since_ms = self._client.elapsed()
+            kept.tick.do(now_ms)
+            self.look(now_ms)

@@ -21,9 +21,9 @@ class Timers:
         client: Client,
         beliefs: Beliefs,
         assume_ttl_ms: int,
-        queue_changed: Callable[[], None],
+        queue_changed: Callable[[int], None],
     ) -> None:
-        """`queue_changed` is called after each flush of the queue."""
+        """`queue_changed` is called after each flush of the queue, with the time."""
         self._client = client
         self._beliefs = beliefs
         self._assume_ttl_ms = assume_ttl_ms
@@ -36,9 +36,9 @@ class Timers:
         """All periods begin now."""
         self._ticks.begin()
 
-    def look(self) -> None:
+    def look(self, now_ms: int) -> None:
         """Set each timer again. Call this when the queue may have changed."""
-        self._ticks.look()
+        self._ticks.look(now_ms)
 
     def phases(self, now_ms: int) -> list[int]:
         """How long until each expiry, and how far each timer is into its period."""
@@ -50,7 +50,7 @@ class Timers:
         self._beliefs.cache.finish_binding(pod, now_ms)
         if ttl_ms:
             self._expiries.append(now_ms + ttl_ms + 1)
-            self._ticks.look()
+            self._ticks.look(now_ms)
 
     def _all(self) -> Iterable[Tick]:
         queue = self._beliefs.queue
@@ -60,11 +60,11 @@ class Timers:
 
     def _flush(self, now_ms: int) -> None:
         self._beliefs.queue.flush_backoff(now_ms)
-        self._queue_changed()
+        self._queue_changed(now_ms)
 
     def _flush_stay(self, now_ms: int) -> None:
         self._beliefs.queue.flush_unschedulable(now_ms)
-        self._queue_changed()
+        self._queue_changed(now_ms)
 
     def _next_expiry(self) -> int | None:
         return self._expiries[0] if self._expiries else None

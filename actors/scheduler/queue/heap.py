@@ -61,6 +61,8 @@ class Heap(Generic[T]):
 
     def first(self) -> T | None:
         """The item of the lowest rank; None if the heap is empty."""
+        if not self._items:
+            return None
         while self._heap:
             rank, key = self._heap[0]
             found = self._items.get(key)

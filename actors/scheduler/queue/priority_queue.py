@@ -88,7 +88,7 @@ class SchedulingQueue(PodQueue):
 
     @property
     def stay_due_ms(self) -> int | None:
-        since_ms = self._unschedulable.since_ms
+        since_ms = self._unschedulable.since_ms()
         return None if since_ms is None else since_ms + STAY_MS_MAX + 1
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from actors.framework.cluster_events import GATES
@@ -62,15 +62,19 @@ class Unschedulable:
             if not pods:
                 del self._groups[group]
 
-    def groups(self) -> Iterator[tuple[Group, list[QueuedPod]]]:
+    def groups(self) -> Iterable[tuple[Group, list[QueuedPod]]]:
         """Every group with its pods. Pods may be dropped while the caller iterates."""
+        return self._each_group() if self._groups else ()
+
+    def _each_group(self) -> Iterator[tuple[Group, list[QueuedPod]]]:
         for group in list(self._groups):
             yield group, list(self._groups[group].values())
 
-    @property
     def since_ms(self) -> int | None:
         """The `since_ms` of the pod that has waited longest, pods with gates not counted."""
-        return min((next(iter(pods.values())).since_ms for pods in self._ungated()), default=None)
+        if not self._groups:
+            return None
+        return min([next(iter(p.values())).since_ms for p in self._ungated()], default=None)
 
     def before(self, ms: int) -> list[QueuedPod]:
         """The pods that have waited since before `ms`, without those that have gates."""

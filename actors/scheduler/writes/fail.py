@@ -16,6 +16,7 @@ from actors.scheduler.writes.difference import difference
 from testbed import ApiError
 from testbed.objects import Condition, Pod, condition
 from testbed.objects.event import WARNING
+from testbed.objects.meta import evolved
 
 UNSCHEDULABLE, ERROR = "Unschedulable", "SchedulerError"
 
@@ -51,14 +52,13 @@ def _requeue(deed: Deed, queued: QueuedPod, failure: Failure) -> None:
     # bound: by another scheduler, or by this one if the reply to its bind was lost. To requeue that
     # old object would undo an update, or schedule a pod that is gone or has a node.
     known = books.informers.pod(pod.key)
-    place = ""
+    place, now_ms = "", books.client.elapsed()
     if known is not None and not known.is_bound:
-        now_ms = books.client.elapsed()
         place = queue.failed(Attempt(queued, known, queue.cycle, now_ms, failure.refused_by))
         pod = known
     books.beliefs.nominator.nominate(pod, failure.nominate)
     books.client.record("waits", pod=pod.key, attempt=queued.attempts, where=place or "nowhere")
-    books.queue_changed()
+    books.queue_changed(now_ms)
 
 
 async def _patch_status(deed: Deed, pod: Pod, failure: Failure) -> None:
@@ -66,11 +66,13 @@ async def _patch_status(deed: Deed, pod: Pod, failure: Failure) -> None:
     books = deed.books
     scheduled = Condition("PodScheduled", "False", failure.reason, failure.message)
     conditions = condition.having(pod.status.conditions, scheduled, books.client.now())
-    status = attrs.evolve(pod.status, conditions=conditions)
+    status = pod.status
+    if conditions is not status.conditions:
+        status = evolved(status, conditions=conditions)
     node, is_apart = failure.nominate, books.switches.nnn_storage == "annotation"
     is_renominated = node is not None and node != books.beliefs.nominator.said(pod)
     if is_renominated and node is not None and not is_apart:
-        status = attrs.evolve(status, nominated_node_name=node)
+        status = evolved(status, nominated_node_name=node)
     await deed.patch_status(pod, difference(pod, status))
     if is_renominated and node is not None and is_apart:
         await deed.nominate(pod, node)

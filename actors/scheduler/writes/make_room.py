@@ -6,8 +6,6 @@ picked, so every order can come about; the calm one is that of the decision (SCH
 
 from __future__ import annotations
 
-import attrs
-
 from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.decisions.pick import DEFAULT_PREEMPTION
 from actors.scheduler.writes.deed import Deed
@@ -15,6 +13,7 @@ from actors.scheduler.writes.difference import difference
 from actors.scheduler.writes.victim_end import end_victim
 from testbed import ApiError, NotFound
 from testbed.objects import Condition, Pod, condition
+from testbed.objects.meta import evolved
 
 PREEMPTION = "PreemptionByKubeScheduler"
 
@@ -77,7 +76,7 @@ async def _mark(deed: Deed, preemptor: Pod, victim: Pod) -> None:
     target = Condition("DisruptionTarget", "True", PREEMPTION, message)
     conditions = condition.having(source.status.conditions, target, books.client.now())
     if conditions is not source.status.conditions:
-        status = attrs.evolve(source.status, conditions=conditions)
+        status = evolved(source.status, conditions=conditions)
         await deed.patch_status(victim, difference(victim, status, of=source))
 
 
