@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import attrs
 
-from testbed.objects import Map, Node, Pod
-from testbed.objects.pod import PodStatus
+from testbed.objects import Meta, Node, Pod
 
 POD_ADDED, POD_UPDATED, POD_DELETED = "pod added", "pod updated", "pod deleted"
 """Events of pods that have a node. A pod that has ended counts as deleted (SCH-21)."""
@@ -27,6 +27,14 @@ GATES = "SchedulingGates"
 """Stands for a filter among those that refused a pod: it has scheduling gates (SCH-14)."""
 NOMINATED = "scheduler.kubernetes.io/nominated-node-name"
 """The annotation that had the nomination before there was a field for it (SCH-50)."""
+
+KEPT: Callable[[Meta], tuple[Any, ...]] = attrgetter(
+    *(
+        field.name for field in attrs.fields(Meta)
+        if field.name not in ("revision", "generation", "finalizers", "annotations")
+    )
+)  # fmt: skip
+"""What of a Meta the server does not change by itself, but for the annotations."""
 
 
 def wakes_of(filters: Iterable[Any]) -> Mapping[str, frozenset[str]]:
@@ -68,13 +76,11 @@ def _conditions(node: Node) -> dict[str, str]:
 def is_changed(old: Pod, new: Pod) -> bool:
     """Whether more has changed of a pod than its status and what the server keeps in its metadata;
     then it may fit now (SCH-26). A nomination counts as status, also as an annotation."""
-    return old.spec != new.spec or _without_status(old) != _without_status(new)
+    if old.spec != new.spec or old.extra != new.extra or KEPT(old.meta) != KEPT(new.meta):
+        return True
+    notes, now = old.meta.annotations, new.meta.annotations
+    return notes is not now and _without_nomination(notes) != _without_nomination(now)
 
 
-def _without_status(pod: Pod) -> Pod:
-    notes = {name: text for name, text in pod.meta.annotations.items() if name != NOMINATED}
-    meta = attrs.evolve(
-        pod.meta, revision=type(pod.meta.revision)(), generation=0, finalizers=(),
-        annotations=Map(notes),
-    )  # fmt: skip
-    return attrs.evolve(pod, meta=meta, status=PodStatus())
+def _without_nomination(notes: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in notes.items() if name != NOMINATED}

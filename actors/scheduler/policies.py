@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from actors.framework.filter import Filter
-from actors.framework.filters import filter_classes
+from actors.framework.filters import FILTERS, filter_classes
 from actors.framework.podinfo import PodInfo
 from actors.scheduler.decider import Decider
 from actors.scheduler.decisions.pick import Pick
@@ -21,7 +21,7 @@ from testbed.policy import BUILT_IN, chosen, made
 def filters_of(switches: SchedulerSwitches, usual: Sequence[Filter]) -> tuple[Filter, ...]:
     """The filters that a scheduler runs, in their order: `usual` ones and those that are named."""
     if switches.filters == BUILT_IN:
-        return chosen(BUILT_IN, usual)
+        return FILTERS if usual is FILTERS else chosen(BUILT_IN, usual)
     named = {word.lstrip("+-") for word in switches.filters.split(",")}
     found = [made() for name, made in filter_classes().items() if name in named]
     return chosen(switches.filters, usual, found)
@@ -30,6 +30,8 @@ def filters_of(switches: SchedulerSwitches, usual: Sequence[Filter]) -> tuple[Fi
 def scores_of(switches: SchedulerSwitches, usual: Sequence[Score]) -> tuple[Score, ...]:
     """The scores that a scheduler runs. `usual` are those that a scenario gives; if it gives none,
     those of the switch `placement`."""
+    if switches.scores == BUILT_IN and not usual:
+        return PLACEMENTS[switches.placement]
     others = [score for scores in PLACEMENTS.values() for score in scores]
     return chosen(switches.scores, usual or PLACEMENTS[switches.placement], others)
 

@@ -39,7 +39,7 @@ from actors.scheduler.writes.make_room import make_room
 from testbed import Client
 from testbed.objects import Pod
 from testbed.objects.event import WARNING
-from testbed.policy import chosen
+from testbed.policy import BUILT_IN, chosen
 
 
 @attrs.frozen
@@ -69,10 +69,14 @@ class SchedulingLoop:
         replica: Replica | None = None,
     ) -> None:
         switches: SchedulerSwitches = client.switches
-        own = chosen(switches.plugins, [make() for make in plugins])
+        own: Sequence[Any] = ()
+        if plugins or switches.plugins != BUILT_IN:
+            own = chosen(switches.plugins, [make() for make in plugins])
         evictions = evictions_of(switches, client.now)
         avoids, prefers = avoiding(switches, evictions)
-        asked = (*filters_of(switches, filters), *avoids)
+        asked = filters_of(switches, filters)
+        if avoids:
+            asked = (*asked, *avoids)
         informers = Informers(
             client,
             is_fenced=replica is not None and replica.is_fenced,

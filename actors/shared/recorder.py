@@ -7,7 +7,7 @@ repeated ones are aggregated into a series. So no program may decide or count by
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -25,8 +25,7 @@ MESSAGE_MAX = 1024
 CUT_SHORT = " ..."
 
 
-@attrs.frozen
-class EventKey:
+class EventKey(NamedTuple):
     """What two Events must have in common to be one series: everything except message and time."""
 
     action: str

@@ -8,16 +8,23 @@ carries a delete directive, and the order of all items is sent beside the list.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
+
+import attrs
 
 from testbed.objects import Map, Pod, PodStatus
 from testbed.objects.form import write_part
+from testbed.objects.meta import evolved
 
 KEYS = {"conditions": "type", "podIPs": "ip"}
 """The lists of a status that are merged, each with its merge key."""
 Tree = Mapping[str, Any]
 NOTHING: Map[Any] = Map()
+BLANK = PodStatus()
+FIELDS = tuple(field.name for field in attrs.fields(PodStatus))
+ALL: Callable[[PodStatus], tuple[Any, ...]] = attrgetter(*FIELDS)
 
 
 def difference(old: Pod, new: PodStatus, of: Pod | None = None) -> dict[str, Any]:
@@ -26,8 +33,23 @@ def difference(old: Pod, new: PodStatus, of: Pod | None = None) -> dict[str, Any
     `of` is the pod that `new` was made from, if it is not `old`: then status fields that the
     testbed does not model are copied from it, too.
     """
-    status = changes(_tree(old.status, old), _tree(new, old if of is None else of))
+    was, source = old.status, old if of is None else of
+    if old.extra.get("status") is source.extra.get("status"):
+        # What is the same object in both is written alike, so it need not be written at all.
+        names = [
+            name for name, one, other in zip(FIELDS, ALL(was), ALL(new), strict=True)
+            if one is not other
+        ]  # fmt: skip
+        if not names:
+            return {}
+        was, new = _only(names, was), _only(names, new)
+    status = changes(_tree(was, old), _tree(new, source))
     return {"status": status} if status else {}
+
+
+def _only(names: Sequence[str], status: PodStatus) -> PodStatus:
+    """The status with only those fields set."""
+    return evolved(BLANK, **{name: getattr(status, name) for name in names})
 
 
 def changes(old: Tree, new: Tree) -> dict[str, Any]:
