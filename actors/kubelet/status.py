@@ -10,8 +10,10 @@ from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.containers import Ended, Report
 from actors.kubelet.ending import BY_KUBELET, DISRUPTION_TARGET, PodEnding
 from testbed.objects import Condition, Pod, PodStatus, condition
-from testbed.objects.calendar import whole_second
+from testbed.objects.calendar import whole_second, written
+from testbed.objects.condition import FALSE, TRUE
 from testbed.objects.form import to_tree
+from testbed.objects.meta import evolved
 from testbed.objects.pod import (
     FAILED,
     PENDING,
@@ -27,7 +29,8 @@ from testbed.objects.pod import (
 
 OWN_CONDITIONS = ("Initialized", "Ready", "ContainersReady")
 SCHEDULED = "PodScheduled"
-OWN_FIELDS = ("phase", "reason", "message", "startTime", "containerStatuses")
+OVER = (SUCCEEDED, FAILED)
+"""The phases that are final."""
 ALWAYS, ON_FAILURE = "Always", "OnFailure"
 OOM_KILLED = "OOMKilled"
 """The reason of containers that the kernel has killed because memory ran out."""
@@ -57,35 +60,55 @@ class Facts:
 def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
     """The status of a pod now; fields that others own stay as they were. A terminal phase is final,
     and is not set while a container runs (KUB-18)."""
-    refusal, report = facts.refusal, facts.report
+    refusal, report, ending = facts.refusal, facts.report, facts.ending
     is_there = report is not None and not facts.may_be_over
-    if before.phase in (SUCCEEDED, FAILED) or (refusal is not None and is_there):
+    if before.phase in OVER or (refusal is not None and is_there):
         return before
-    status = attrs.evolve(before, start_ms=_or_now(before.start_ms, now_ms))
+    start_ms = whole_second(now_ms) if before.start_ms is None else before.start_ms
+    phase, reason, message = _phase(facts), before.reason, before.message
     if refusal is not None:
-        status = attrs.evolve(status, phase=FAILED, reason=refusal.reason, message=refusal.message)
+        phase, reason, message = FAILED, refusal.reason, refusal.message
         if report is None:
-            return status
-    else:
-        status = attrs.evolve(status, phase=_phase(facts))
-    if facts.ending is not None and not is_there:
-        status = _ended(status, facts.ending, now_ms)
-    conditions = status.conditions
-    for name, holds in (
-        ("Initialized", True), ("Ready", facts.is_ready), ("ContainersReady", facts.is_ready),
-    ):  # fmt: skip
-        new = Condition(name, "True" if holds else "False")
-        conditions = condition.having(conditions, new, now_ms)
-    containers = tuple(_container_status(each, facts) for each in facts.pod.spec.containers)
-    return attrs.evolve(status, conditions=conditions, container_statuses=containers)
+            return evolved(before, phase=phase, reason=reason, message=message, start_ms=start_ms)
+    conditions = before.conditions
+    if ending is not None and not is_there:
+        phase, reason, message = FAILED, ending.reason, ending.message
+        if ending.condition is not None:
+            conditions = condition.having(conditions, ending.condition, now_ms)
+    return evolved(
+        before, phase=phase, reason=reason, message=message, start_ms=start_ms,
+        conditions=_reporting(conditions, now_ms, is_ready=facts.is_ready),
+        container_statuses=tuple([_container_status(c, facts) for c in facts.pod.spec.containers]),
+    )  # fmt: skip
+
+
+def _reporting(
+    conditions: tuple[Condition, ...], now_ms: int, *, is_ready: bool
+) -> tuple[Condition, ...]:
+    """These conditions with the kubelet's own as they are now; the same ones if none changes."""
+    ready = TRUE if is_ready else FALSE
+    wanted = {"Initialized": TRUE, "Ready": ready, "ContainersReady": ready}
+    had = {each.type: each for each in reversed(conditions)}
+    for name, status in wanted.items():
+        old = had.get(name)
+        new = Condition(name, status, since_ms=None if old is None else old.since_ms)
+        if new != old:
+            conditions = condition.having(conditions, new, now_ms)
+    return conditions
 
 
 def own_part(status: PodStatus) -> object:
     """The part of a status that a kubelet owns, to be compared."""
-    conditions = tuple(condition.find(status.conditions, name) for name in OWN_CONDITIONS)
+    own: dict[str, Condition] = {}
+    others = []
+    for each in status.conditions:
+        if each.type in OWN_CONDITIONS:
+            own.setdefault(each.type, each)
+        elif _is_of_kubelet(each):
+            others.append(each)
     return (
         status.phase, status.reason, status.message, status.start_ms, status.container_statuses,
-        conditions, *filter(_is_of_kubelet, status.conditions),
+        own, others,
     )  # fmt: skip
 
 
@@ -98,21 +121,16 @@ def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:
     ]
     if condition.find(pod.status.conditions, SCHEDULED) is None:
         lost = condition.find(status.conditions, SCHEDULED)
-        conditions.append(lost or Condition(SCHEDULED, "True", since_ms=whole_second(now_ms)))
-    tree = to_tree(status)
-    own = {name: tree.get(name) for name in OWN_FIELDS}
-    own["conditions"] = [to_tree(each) for each in conditions]
+        conditions.append(lost or Condition(SCHEDULED, TRUE, since_ms=whole_second(now_ms)))
+    own = {
+        "phase": status.phase or None,
+        "reason": status.reason or None,
+        "message": status.message or None,
+        "startTime": None if status.start_ms is None else written(status.start_ms),
+        "containerStatuses": [to_tree(each) for each in status.container_statuses] or None,
+        "conditions": [to_tree(each) for each in conditions],
+    }
     return {"metadata": {"uid": pod.meta.uid}, "status": own}
-
-
-def _ended(status: PodStatus, ending: PodEnding, now_ms: int) -> PodStatus:
-    """The status of a pod that the kubelet itself has ended."""
-    conditions = status.conditions
-    if ending.condition is not None:
-        conditions = condition.having(conditions, ending.condition, now_ms)
-    return attrs.evolve(
-        status, phase=FAILED, reason=ending.reason, message=ending.message, conditions=conditions
-    )
 
 
 def _is_of_kubelet(each: Condition) -> bool:
@@ -172,7 +190,3 @@ def _backing_off(container: Container, facts: Facts) -> Waiting:
     wait = f"{minutes}m{seconds}" if minutes else seconds
     why = f"restarting failed container={container.name} pod={meta.name}_{meta.namespace}"
     return Waiting("CrashLoopBackOff", f"back-off {wait} {why}({meta.uid})")
-
-
-def _or_now(since_ms: int | None, now_ms: int) -> int:
-    return whole_second(now_ms) if since_ms is None else since_ms

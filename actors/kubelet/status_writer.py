@@ -25,6 +25,8 @@ class _Entry:
         """The pod as last heard of."""
         self.status = pod.status
         """The status as it should be."""
+        self.own = own_part(pod.status)
+        """The part of it that the kubelet owns."""
         self.patch_at_ms: int | None = None
         """When to write it; None if it is written."""
         self.delete_at_ms: int | None = 0
@@ -74,11 +76,13 @@ class StatusWriter:
         """The status of a pod as it should be now, and the record that says why. It is written at
         once if it has changed, or if others have changed it and the pod begins to terminate
         (SCH-97); else at the next check (KUB-22)."""
-        entry = self._entries.setdefault(pod.meta.uid, _Entry(pod))
+        entry = self._entries.get(pod.meta.uid)
+        if entry is None:
+            entry = self._entries[pod.meta.uid] = _Entry(pod)
         begins_to_end = pod.meta.is_terminating and not entry.is_ending
         entry.is_ending = pod.meta.is_terminating
-        wanted, had = own_part(status), own_part(entry.status)
-        entry.pod, entry.status, entry.is_stopped = pod, status, is_stopped
+        wanted, had = own_part(status), entry.own
+        entry.pod, entry.status, entry.own, entry.is_stopped = pod, status, wanted, is_stopped
         entry.because = because
         now_ms = self._client.now()
         if wanted != had:
@@ -99,12 +103,11 @@ class StatusWriter:
     async def run(self) -> None:
         """Do what is due, what was due first before the rest; then wait for the next thing."""
         while True:
-            ahead = [each for each in self._entries.values() if each.due_ms is not None]
-            entry = min(ahead, key=lambda each: each.due_ms or 0, default=None)
+            entry, due_ms = self._next()
             if entry is None:
                 await self._news.get()
                 continue
-            in_ms = (entry.due_ms or 0) - self._client.now()
+            in_ms = due_ms - self._client.now()
             if in_ms > 0:
                 timer = self._client.sleep(in_ms, f"retry {entry.pod.key}")
                 await self._client.first(self._news.get(), timer)
@@ -112,6 +115,16 @@ class StatusWriter:
                 await self._patch(entry)
             else:
                 await self._delete(entry)
+
+    def _next(self) -> tuple[_Entry | None, int]:
+        """What is due first, and when; None if there is nothing to do."""
+        first: _Entry | None = None
+        first_ms = 0
+        for each in self._entries.values():
+            due_ms = each.due_ms
+            if due_ms is not None and (first is None or due_ms < first_ms):
+                first, first_ms = each, due_ms
+        return first, first_ms
 
     async def _patch(self, entry: _Entry) -> None:
         """Patch the status, whatever revision it is at, unless the name has another uid by now."""
