@@ -142,24 +142,22 @@ class PodContainers:
     def end(self) -> Ended | None:
         """How they end if nothing more is asked; None if never. It is the first of: their own end,
         the end that the signal brings, the kill, the kill by the kernel."""
-        ends: list[tuple[int, int]] = []
-        workload = self.workload
-        runs_ms, exit_code = workload.at_start(self.restarts)
-        if runs_ms is not None:
-            ends.append((self.started_ms + runs_ms, exit_code))
+        workload, started_ms = self.workload, self.started_ms
+        runs_ms, code = workload.at_start(self.restarts)
+        # Annotations hold from when they are read, and not before: what they say may put an end
+        # before that time.
+        end_ms = None if runs_ms is None else max(started_ms + runs_ms, self.annotated_ms)
         if self.signalled_ms is not None and self.due_ms is not None and not workload.is_deaf:
             after_ms = workload.stops_after_ms
             at_ms = self.due_ms if after_ms is None else self.signalled_ms + after_ms
-            ends.append((at_ms, STOPPED))
-        # Annotations hold from when they are read, and not before: what they say may put an end
-        # before that time.
-        ends = [(max(at_ms, self.annotated_ms), code) for at_ms, code in ends]
-        if self.killed_ms is not None:
-            ends.append((self.killed_ms, KILLED))
-        found = [Ended(self.started_ms, *end) for end in ends]
-        if self.oom_ms is not None:
-            found.append(Ended(self.started_ms, self.oom_ms, KILLED, is_oom=True))
-        return min(found, key=lambda end: end.ended_ms) if found else None
+            at_ms = max(at_ms, self.annotated_ms)
+            if end_ms is None or at_ms < end_ms:
+                end_ms, code = at_ms, STOPPED
+        if self.killed_ms is not None and (end_ms is None or self.killed_ms < end_ms):
+            end_ms, code = self.killed_ms, KILLED
+        if self.oom_ms is not None and (end_ms is None or self.oom_ms < end_ms):
+            return Ended(started_ms, self.oom_ms, KILLED, is_oom=True)
+        return None if end_ms is None else Ended(started_ms, end_ms, code)
 
     def digest(self, now_ms: int) -> object:
         """Their state, with times as distances from now. How long they have run matters only if

@@ -13,13 +13,13 @@ from actors.kubelet.containers import Report
 from actors.kubelet.ending import PodEnding
 from actors.kubelet.runtime import runtime_of
 from actors.kubelet.runtime_client import ask_runtime, draw_usage
-from actors.kubelet.status import Facts, restarts, status_of
+from actors.kubelet.status import OVER, Facts, restarts, status_of
 from actors.kubelet.status_writer import StatusWriter
 from actors.kubelet.usage import behave_alike
 from actors.shared.critical import is_static
 from testbed import Client, Operation
 from testbed.objects import Map, Pod
-from testbed.objects.pod import FAILED, SUCCEEDED
+from testbed.store.endpoint import NO_OPTIONS
 from testbed.turns.because import Because
 
 GRACE_MS_MIN = 1000
@@ -101,6 +101,9 @@ class Lifecycle:
         self._restart_at_ms: int | None = None
         """When to start containers again that have ended; None if there are none."""
         self._updates = client.queue(f"pod-{pod.meta.name}", idle=True)
+        self._key = pod.key
+        self._runtime = runtime_of(settings.node)
+        self._asked = self._operation("status")
 
     def digest(self, now_ms: int) -> object:
         """What it remembers, with times as distances from now."""
@@ -153,7 +156,7 @@ class Lifecycle:
         KUB-29)."""
         self.end(ending, grace_s, because)
         patience_ms = max((asked_s + asked_s // 2) * 1000, KILL_MS_MIN)
-        timer = self._client.sleep(patience_ms, f"give up on {self.pod.key}")
+        timer = self._client.sleep(patience_ms, f"give up on {self._key}")
         await self._client.first(self.stopped.wait(), timer)
 
     async def wait_for_room(self) -> None:
@@ -191,18 +194,20 @@ class Lifecycle:
     @property
     def _must_not_run(self) -> bool:
         """Whether nothing of the pod may run, now or ever again."""
-        has_ended = self._status.phase in (SUCCEEDED, FAILED)
+        pod = self.pod
         return (
-            self.is_gone or self.pod.meta.is_terminating or self.pod.is_over or has_ended
-            or self._refusal is not None or self._ending is not None
+            self.is_gone or pod.meta.deleted_ms is not None or pod.status.phase in OVER
+            or self._status.phase in OVER or self._refusal is not None or self._ending is not None
         )  # fmt: skip
 
     # -- its containers -------------------------------------------------------------------------
 
     async def _sync_containers(self) -> Report | None:
         """Start the containers when it is time, or make them end; returns their state then."""
-        report: Report | None = await self._ask("status")
-        if report is not None and not behave_alike(report.pod, self.pod):
+        report = await self._report()
+        # As long as it asks nothing of the runtime, what that has reported stays true in this turn.
+        is_current = report is None or behave_alike(report.pod, self.pod)
+        if not is_current:
             await self._behave_anew()
         if self._must_not_run:
             if report is None or not report.is_running:
@@ -214,12 +219,16 @@ class Lifecycle:
                 await self._ask("signal", grace_ms=grace_ms)
             elif not report.grace_left_ms:
                 await self._ask("kill")
+            elif is_current:
+                return report
         elif report is None and self._starts_in_ms() <= 0 and not self._awaited:
             await self._ask("start", self.pod)
-            self._client.record("started", pod=self.pod.key)
+            self._client.record("started", pod=self._key)
         elif report is not None and report.ended_ms is not None and restarts(self.pod, report):
             await self._restart(report.ended_ms)
-        return await self._ask("status")  # type: ignore[no-any-return]
+        elif is_current:
+            return report
+        return await self._report()
 
     async def _behave_anew(self) -> None:
         """Let the containers read the pod's annotations, as through the downward API."""
@@ -236,7 +245,7 @@ class Lifecycle:
             self._restart_at_ms = None
             await self._ask("restart", self.pod)
             self._back_off.restarted(ended_ms, now_ms)
-            self._client.record("restarted", pod=self.pod.key)
+            self._client.record("restarted", pod=self._key)
 
     def _starts_in_ms(self) -> int:
         return self._began_ms + self._settings.start_delay_ms - self._client.now()
@@ -250,17 +259,23 @@ class Lifecycle:
             return grace_ms
         return min(grace_ms, self._ending_grace_ms)
 
-    async def _ask(self, verb: str, body: Any = None, **options: Any) -> Any:
-        """Ask the node's runtime about this pod."""
-        meta = self.pod.meta
-        operation = Operation(
-            verb, "pods", meta.name, meta.namespace, body, uid=meta.uid, options=Map(options),
-            endpoint=runtime_of(self._settings.node),
-        )  # fmt: skip
-        answer = await ask_runtime(self._client, operation)
-        if self._settings.on_change is not None and verb != "status":
+    async def _report(self) -> Report | None:
+        """The state of its containers, as the node's runtime reports it now."""
+        report: Report | None = await ask_runtime(self._client, self._asked)
+        return report
+
+    async def _ask(self, verb: str, body: Any = None, **options: Any) -> None:
+        """Ask the node's runtime to do something to this pod."""
+        await ask_runtime(self._client, self._operation(verb, body, Map(options)))
+        if self._settings.on_change is not None:
             self._settings.on_change()
-        return answer
+
+    def _operation(self, verb: str, body: Any = None, options: Map[Any] = NO_OPTIONS) -> Operation:
+        meta = self.pod.meta
+        return Operation(
+            verb, "pods", meta.name, meta.namespace, body, uid=meta.uid, options=options,
+            endpoint=self._runtime,
+        )  # fmt: skip
 
     async def _oom_kill(self, report: Report | None) -> Because | None:
         """The record of what has ended its containers, if that was the kernel."""
@@ -311,7 +326,7 @@ class Lifecycle:
             await self._updates.get()
             return
         in_ms, what = min(ahead)
-        timer = self._client.sleep(in_ms, f"{what} {self.pod.key}")
+        timer = self._client.sleep(in_ms, f"{what} {self._key}")
         await self._client.first(self._updates.get(), timer)
 
     def _ahead(self, report: Report | None) -> list[tuple[int, str]]:

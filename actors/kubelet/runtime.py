@@ -64,6 +64,7 @@ class Runtime:
 
     def __init__(self, store: Any, node: str, images: int = 0) -> None:
         self.name = runtime_of(node)
+        self._marks = (f"containers:{self.name}",)
         self.on_behind: Callable[[Cursor], None] | None = None
         self._store = store
         self._containers: dict[str, PodContainers] = {}
@@ -105,9 +106,12 @@ class Runtime:
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """Answer in the caller's own turn."""
-        self._store.mark(writes=(f"containers:{self.name}",))
+        self._store.mark(writes=self._marks)
         uid, options = operation.uid, operation.options
         match operation.verb:
+            case "status":
+                found = self._containers.get(uid)
+                return None if found is None else found.report(now_ms)
             case "start":
                 self._containers.setdefault(uid, PodContainers.of(operation.body, now_ms))
             case "restart":
@@ -117,8 +121,6 @@ class Runtime:
                 self._found(operation).signal(now_ms, options["grace_ms"])
             case "kill":
                 self._found(operation).kill(now_ms)
-            case "status":
-                return self._containers[uid].report(now_ms) if uid in self._containers else None
             case "list":
                 return tuple(self.reports(now_ms))
             case "remove":
