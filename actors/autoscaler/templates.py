@@ -27,6 +27,7 @@ from actors.shared.critical import is_mirror
 from actors.shared.daemon_pods import is_daemon_pod, may_run, usual_tolerations
 from actors.shared.node_groups import GroupView
 from testbed.objects import DaemonSet, Meta, Node, Pod, Taint, requests_of
+from testbed.objects.meta import evolved
 from testbed.objects.node import HOSTNAME
 
 STABLE_MS = 60_000
@@ -71,12 +72,12 @@ class NodeTemplate:
     def copy(self, name: str) -> NodeInfo:
         """A new node of that name like it."""
         labels = self.node.meta.labels.having(**{HOSTNAME: name})
-        meta = attrs.evolve(self.node.meta, name=name, labels=labels, uid=name)
-        info = NodeInfo(name, attrs.evolve(self.node, meta=meta))
+        meta = evolved(self.node.meta, name=name, labels=labels, uid=name)
+        info = NodeInfo(name, evolved(self.node, meta=meta))
         for pod in self.pods:
-            copied = attrs.evolve(pod.meta, name=f"{pod.meta.name}-{name}", uid="")
-            spec = attrs.evolve(pod.spec, node_name=name)
-            info.add(info_of(attrs.evolve(pod, meta=copied, spec=spec)))
+            copied = evolved(pod.meta, name=f"{pod.meta.name}-{name}", uid="")
+            spec = evolved(pod.spec, node_name=name)
+            info.add(info_of(evolved(pod, meta=copied, spec=spec)))
         return info
 
 

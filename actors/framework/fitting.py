@@ -6,6 +6,7 @@ simulated, and neither is a filter that only a scheduler of the user's has.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,6 +45,13 @@ class Fitting:
                 if only is not None:
                     self._only = only if self._only is None else self._only & only
 
+    @property
+    def stays(self) -> bool:
+        """Whether it holds for every pod of the same labels and spec, and goes on to do so while
+        pods come: each filter then only looks at the node that it is asked about."""
+        snapshot = self._snapshot
+        return not any(each.minds_any(state, snapshot) for each, state in self._states)
+
     def on(self, node: NodeInfo) -> Refusal | None:
         """The refusal of the first filter that refuses a node; None: the pod fits there."""
         if self.refusal is not None:
@@ -55,38 +63,37 @@ class Fitting:
         return None
 
     def first(self, rows: Sequence[int], start: int) -> int | None:
-        """The first of these rows on which it fits, counted from `start` on and round to the
-        beginning; cordoned nodes are passed over, even by a pod that tolerates it."""
+        """The first of these rows, which ascend, on which it fits, counted from `start` on and
+        round to the beginning; cordoned nodes are passed over, even by a pod that tolerates it."""
         if self.refusal is not None or not rows:
             return None
         infos = self._snapshot.infos
-        begin = next((place for place, row in enumerate(rows) if row >= start), 0)
-        rows = [*rows[begin:], *rows[:begin]]
         if self._only is not None:
             rows = [row for row in rows if infos[row].name in self._only]
-        if len(rows) > FEW:
-            free = self._free()
-            rows = [row for row in rows if free[row]]
-            fits = (row for row in rows if not _is_cordoned(infos[row]))
-        else:
-            fits = (
-                row for row in rows
-                if not _is_cordoned(infos[row]) and self.on(infos[row]) is None
-            )  # fmt: skip
-        return next(fits, None)
-
-    def next_row(self, rows: Sequence[int], start: int, refused: set[int]) -> int | None:
-        """The same, row by row. Rows in `refused` are passed over; those that refuse it are added.
-        So a caller that only ever adds pods asks each row about alike pods until it refuses one."""
-        begin = next((place for place, row in enumerate(rows) if row >= start), 0)
+        begin = bisect_left(rows, start)
+        free = self._free() if len(rows) > FEW else None
+        if free is not None and not free.any():
+            return None
         for row in (*rows[begin:], *rows[:begin]):
-            if row in refused:
-                continue
-            info = self._snapshot.infos[row]
-            is_out = self._only is not None and info.name not in self._only
-            if not is_out and not _is_cordoned(info) and self.on(info) is None:
+            info = infos[row]
+            fits = self.on(info) is None if free is None else free[row]
+            if fits and not _is_cordoned(info):
                 return row
-            refused.add(row)
+        return None
+
+    def next_row(self, rows: list[int], start: int) -> int | None:
+        """The same, row by row, of rows in order; those that refuse it are taken out of the list.
+        So a caller that only ever adds pods asks each row about alike pods until it refuses one."""
+        infos, only = self._snapshot.infos, self._only
+        place = bisect_left(rows, start)
+        while rows:
+            if place == len(rows):
+                place = 0
+            info = infos[rows[place]]
+            is_out = only is not None and info.name not in only
+            if not is_out and not _is_cordoned(info) and self.on(info) is None:
+                return rows[place]
+            del rows[place]
         return None
 
     def _free(self) -> NDArray[np.bool_]:

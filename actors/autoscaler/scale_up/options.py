@@ -15,6 +15,7 @@ from actors.autoscaler.simulation.packer import Kind, RoundRobin, kind_of, owner
 from actors.autoscaler.simulation.simulation import Simulation
 from actors.autoscaler.templates import NodeTemplate
 from actors.framework.fitting import Fitting
+from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import MEMORY, PodInfo
 from actors.shared.daemon_pods import is_daemon_pod
 from actors.shared.owners import controller_of
@@ -57,28 +58,28 @@ def grouped(pods: Iterable[PodInfo]) -> list[Alike]:
 
 def helped(
     group: str, template: NodeTemplate, groups: Sequence[Alike], simulation: Simulation
-) -> list[PodInfo]:
+) -> list[Alike]:
     """The pods that one new node of a group would take, each by itself. It notes why it would
     not take the others."""
     simulation.fork()
     node = template.copy(f"new:{group}")
     simulation.add_node(node)
-    pods = []
+    taken = []
     for alike in groups:
         refusal = Fitting(alike.pods[0], simulation.snapshot).on(node)
         if refusal is None:
-            pods += alike.pods
+            taken.append(alike)
             alike.is_helpable = True
         else:
             alike.rejected[group] = refusal.reasons
     simulation.revert()
-    return pods
+    return taken
 
 
 def expansion_for(
     group: str,
     template: NodeTemplate,
-    pods: Sequence[PodInfo],
+    groups: Sequence[Alike],
     simulation: Simulation,
     round_robin: RoundRobin,
     nodes_max: int,
@@ -86,7 +87,7 @@ def expansion_for(
     """How many nodes of a group these pods need, and which of them find a place there."""
     simulation.fork()
     placed, used = [], set[str]()
-    for pod, node in _packed(group, template, pods, simulation, round_robin, nodes_max):
+    for pod, node in _packed(group, template, groups, simulation, round_robin, nodes_max):
         placed.append(pod)
         used.add(node)
     simulation.revert()
@@ -96,37 +97,85 @@ def expansion_for(
 def _packed(
     group: str,
     template: NodeTemplate,
-    pods: Sequence[PodInfo],
+    groups: Sequence[Alike],
     simulation: Simulation,
     round_robin: RoundRobin,
     nodes_max: int,
 ) -> Iterator[tuple[PodInfo, str]]:
     """Each pod that finds a place, with its node, among new nodes that are added one by one."""
-    first = len(simulation.snapshot)
+    new = _NewNodes(simulation, round_robin)
     last, used = "", set[str]()
-    refused: dict[Kind, set[int]] = {}
-    for pod in sorted(pods, key=lambda each: -_size(each, template)):
-        rows = range(first, len(simulation.snapshot))
-        # Nodes only fill up: one that has refused a pod refuses those that are alike, unless they
-        # could gain by a pod that has come since.
-        known = refused.setdefault(kind_of(pod), set()) if pod.gains_by_removals else None
-        node = round_robin.find(pod, simulation, rows, known) if rows else None
-        if node is None:
-            if len(rows) >= nodes_max:
-                return
-            if last and last not in used:
-                # A node that is still empty has just refused it: one more would, too.
-                continue
-            last = f"new:{group}:{len(rows)}"
-            info = template.copy(last)
-            simulation.add_node(info)
-            # The node stays even if it does not take the pod, as when pods are to be spread.
-            if Fitting(pod, simulation.snapshot).on(info) is not None:
-                continue
-            node = last
-        simulation.add_pod(pod, node)
-        used.add(node)
-        yield pod, node
+    # Pods that are alike are of one size, so they stay together.
+    for alike in sorted(groups, key=lambda each: -_size(each.pods[0], template)):
+        new.turn_to(alike)
+        for pod in alike.pods:
+            node = new.place_for(pod)
+            if node is None:
+                if len(new) >= nodes_max:
+                    return
+                if last and last not in used:
+                    # A node that is still empty has just refused it: one more would, too.
+                    continue
+                last = f"new:{group}:{len(new)}"
+                # The node stays even if it does not take the pod, as when pods are to be spread.
+                if not new.takes(template.copy(last), pod):
+                    continue
+                node = last
+            simulation.add_pod(pod, node)
+            used.add(node)
+            yield pod, node
+
+
+class _NewNodes:
+    """The nodes that are added for one group, and which of them may still take a pod."""
+
+    def __init__(self, simulation: Simulation, round_robin: RoundRobin) -> None:
+        self._simulation = simulation
+        self._round_robin = round_robin
+        self._first = len(simulation.snapshot)
+        self._open: dict[Kind, list[int]] = {}
+        """By kind of pod, the rows that have not refused it. Nodes only fill up: one that has
+        refused a pod refuses those that are alike, unless they could gain by a pod that has come
+        since."""
+        self._rows: list[int] | None = None
+        """Those for the pods that come next; None: they could gain."""
+        self._fitting: Fitting | None = None
+        """That of the last pod, if the next one is like it."""
+
+    def __len__(self) -> int:
+        return len(self._simulation.snapshot) - self._first
+
+    def turn_to(self, alike: Alike) -> None:
+        """The pods that come next are these."""
+        one, self._rows, self._fitting = alike.pods[0], None, None
+        if one.gains_by_removals:
+            self._rows = self._open.setdefault(kind_of(one), [*self._all])
+
+    def place_for(self, pod: PodInfo) -> str | None:
+        """The name of the next node that takes the pod, or None."""
+        if not len(self):
+            return None
+        simulation, fitting = self._simulation, self._fitting_of(pod)
+        if self._rows is None:
+            return self._round_robin.find(fitting, simulation, self._all)
+        return self._round_robin.find_open(fitting, simulation, self._rows)
+
+    def takes(self, info: NodeInfo, pod: PodInfo) -> bool:
+        """Add a node, and return whether it takes the pod."""
+        row = len(self._simulation.snapshot)
+        self._simulation.add_node(info)
+        for rows in self._open.values():
+            rows.append(row)
+        return self._fitting_of(pod).on(info) is None
+
+    @property
+    def _all(self) -> range:
+        return range(self._first, len(self._simulation.snapshot))
+
+    def _fitting_of(self, pod: PodInfo) -> Fitting:
+        if self._fitting is None or not self._fitting.stays:
+            self._fitting = Fitting(pod, self._simulation.snapshot)
+        return self._fitting
 
 
 def _size(pod: PodInfo, template: NodeTemplate) -> float:

@@ -140,11 +140,11 @@ class ScaleUp:
                 outcome.skipped[group.name] = (why_not,)
                 continue
             template = self._templates[group.name]
-            pods = helped(group.name, template, outcome.alike, self._simulation)
-            if not pods:
+            taken = helped(group.name, template, outcome.alike, self._simulation)
+            if not taken:
                 continue
             found = expansion_for(
-                group.name, template, pods, self._simulation, memory.round_robin,
+                group.name, template, taken, self._simulation, memory.round_robin,
                 memory.settings.max_nodes_per_scaleup,
             )  # fmt: skip
             if found.pods and found.nodes:

@@ -28,20 +28,15 @@ class RoundRobin:
     def __init__(self) -> None:
         self._start = 0
 
-    def find(
-        self,
-        pod: PodInfo,
-        simulation: Simulation,
-        rows: Sequence[int],
-        refused: set[int] | None = None,
-    ) -> str | None:
-        """The name of the next of these rows that takes the pod, or None. With `refused`, rows that
-        are in it are passed over, and those that refuse the pod are added."""
-        fitting = Fitting(pod, simulation.snapshot)
-        if refused is None:
-            row = fitting.first(rows, self._start)
-        else:
-            row = fitting.next_row(rows, self._start, refused)
+    def find(self, fitting: Fitting, simulation: Simulation, rows: Sequence[int]) -> str | None:
+        """The name of the next of these rows that takes a pod, or None."""
+        return self._placed(fitting.first(rows, self._start), simulation)
+
+    def find_open(self, fitting: Fitting, simulation: Simulation, rows: list[int]) -> str | None:
+        """The same; rows that refuse the pod are taken out of the list."""
+        return self._placed(fitting.next_row(rows, self._start), simulation)
+
+    def _placed(self, row: int | None, simulation: Simulation) -> str | None:
         if row is None:
             return None
         self._start = (row + 1) % len(simulation.snapshot)
@@ -114,7 +109,7 @@ class Packer:
     ) -> str | None:
         if similar.has_no_place(pod):
             return None
-        name = self._round_robin.find(pod, simulation, rows)
+        name = self._round_robin.find(Fitting(pod, simulation.snapshot), simulation, rows)
         if name is None:
             similar.note(pod)
         else:
