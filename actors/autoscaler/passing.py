@@ -115,11 +115,16 @@ class Passing:
 
     def _infos(self) -> Iterable[NodeInfo]:
         cutoff = self._memory.switches.expendable_cutoff
+        before, now = self._memory.infos, dict[str, PodInfo]()
         infos = {node.meta.name: NodeInfo(node.meta.name, node) for node in self._nodes}
         for pod in self._bound:
             info = infos.get(pod.spec.node_name)
             if info is not None and not asking.is_expendable(pod, cutoff):
-                info.add(info_of(pod))
+                uid = pod.meta.uid
+                known = before.get(uid)
+                now[uid] = known if known is not None and known.pod is pod else info_of(pod)
+                info.add(now[uid])
+        self._memory.infos = now
         return infos.values()
 
     # -- maintenance ------------------------------------------------------------------------------
