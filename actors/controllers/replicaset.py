@@ -115,7 +115,7 @@ class ReplicaSetLoop(ControlLoop):
             if known is None or known.reason != reason:
                 known = Condition(FAILURE, "True", reason, str(failed))
             conditions = having(old.conditions, known, now_ms)
-        status = attrs.evolve(status_of(item, pods, now_ms), conditions=conditions)
+        status = status_of(item, pods, now_ms, conditions)
         if status != old:
             await self.update_status(item, status)
         if status.available_replicas < status.ready_replicas:
@@ -129,14 +129,20 @@ class ReplicaSetController(KeyedController):
     loop = ReplicaSetLoop
 
 
-def status_of(item: ReplicaSet, pods: Sequence[Pod], now_ms: int) -> ReplicaSetStatus:
+def status_of(
+    item: ReplicaSet, pods: Sequence[Pod], now_ms: int, conditions: tuple[Condition, ...]
+) -> ReplicaSetStatus:
     """The counts of these pods, for the spec as it is."""
-    labels, min_ready_s = item.spec.template.meta.labels, item.spec.min_ready_s
-    labelled = (all(pod.meta.labels.get(k) == v for k, v in labels.items()) for pod in pods)
+    labels, min_ready_s = item.spec.template.meta.labels.items(), item.spec.min_ready_s
+    ready = [pod for pod in pods if pod_state.is_ready(pod)]
+    available = ready
+    if min_ready_s:
+        available = [pod for pod in ready if pod_state.is_available(pod, min_ready_s, now_ms)]
     return ReplicaSetStatus(
         replicas=len(pods),
-        fully_labeled_replicas=sum(labelled),
-        ready_replicas=sum(map(pod_state.is_ready, pods)),
-        available_replicas=sum(pod_state.is_available(pod, min_ready_s, now_ms) for pod in pods),
+        fully_labeled_replicas=sum([labels <= pod.meta.labels.items() for pod in pods]),
+        ready_replicas=len(ready),
+        available_replicas=len(available),
         observed_generation=item.meta.generation,
+        conditions=conditions,
     )

@@ -25,6 +25,7 @@ from testbed import Client
 from testbed.errors import AlreadyExists
 from testbed.objects import Condition, Deployment, DeploymentStatus, Pod, ReplicaSet
 from testbed.objects.condition import having
+from testbed.objects.meta import evolved
 
 POD_READS = ("meta.owners", "meta.deleted_ms", "status.phase")
 
@@ -130,11 +131,12 @@ class DeploymentLoop(ControlLoop):
         """Give the new ReplicaSet the highest revision: an older one may have become the new one
         again."""
         number = max(number, revision.revision_of(new))
-        spec = attrs.evolve(new.spec, min_ready_s=item.spec.min_ready_s)
-        if spec == new.spec and revision.revision_of(new) == number:
+        min_ready_s = item.spec.min_ready_s
+        if new.spec.min_ready_s == min_ready_s and revision.revision_of(new) == number:
             return new
+        spec = evolved(new.spec, min_ready_s=min_ready_s)
         annotations = new.meta.annotations.having(**{revision.REVISION: str(number)})
-        changed = attrs.evolve(new, spec=spec).with_meta(annotations=annotations)
+        changed = evolved(new, spec=spec).with_meta(annotations=annotations)
         return await self.client.update(changed)
 
     async def _must_wait(self, item: Deployment, old: Sequence[ReplicaSet]) -> bool:
@@ -167,8 +169,8 @@ class DeploymentLoop(ControlLoop):
         then the Deployment is synced again."""
         for step in steps:
             number = revision.revision_of(step.item)
-            spec = attrs.evolve(step.item.spec, replicas=step.replicas)
-            new = self._noted(item, attrs.evolve(step.item, spec=spec), number)
+            spec = evolved(step.item.spec, replicas=step.replicas)
+            new = self._noted(item, evolved(step.item, spec=spec), number)
             if new == step.item:
                 continue
             await self.client.update(new)
@@ -204,7 +206,7 @@ class DeploymentLoop(ControlLoop):
         """Write the status, and the number of the revision, if they have changed."""
         status = status_of(item, new, sets, self.client.now())
         number = 0 if new is None else revision.revision_of(new)
-        changed = attrs.evolve(item, status=status)
+        changed = evolved(item, status=status)
         if number:
             annotations = item.meta.annotations.having(**{revision.REVISION: str(number)})
             changed = changed.with_meta(annotations=annotations)

@@ -8,9 +8,18 @@ from collections.abc import Iterable
 import attrs
 
 from actors.controllers.frame.owned import owner_reference
-from testbed.objects import Deployment, LabelSelector, Meta, PodTemplate, ReplicaSet, ReplicaSetSpec
+from testbed.objects import (
+    Deployment,
+    LabelSelector,
+    Map,
+    Meta,
+    PodTemplate,
+    ReplicaSet,
+    ReplicaSetSpec,
+)
 from testbed.objects.codec import encode
 from testbed.objects.form import to_tree
+from testbed.objects.meta import evolved
 
 HASH = "pod-template-hash"
 """The label by which the pods of one ReplicaSet differ from those of its siblings."""
@@ -34,8 +43,10 @@ def hash_of(template: PodTemplate, collisions: int = 0) -> str:
 
 def bare(template: PodTemplate) -> PodTemplate:
     """The template without the label that its ReplicaSet has added."""
+    if HASH not in template.meta.labels:
+        return template
     labels = {name: value for name, value in template.meta.labels.items() if name != HASH}
-    return attrs.evolve(template, meta=attrs.evolve(template.meta, labels=labels))
+    return evolved(template, meta=evolved(template.meta, labels=Map(labels)))
 
 
 def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:

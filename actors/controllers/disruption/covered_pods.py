@@ -33,14 +33,18 @@ class CoveredPods:
 
     def put_pod(self, pod: Pod) -> list[str]:
         """Add a pod, or replace it by its newer state; returns the budgets that cover it now."""
-        self._pods.setdefault(pod.meta.namespace, {})[pod.key] = pod
+        name, budgets = pod.key, self._budgets.get(pod.meta.namespace, {})
+        pods = self._pods.setdefault(pod.meta.namespace, {})
+        old, pods[name] = pods.get(name), pod
+        if old is not None and old.meta.labels == pod.meta.labels:
+            return [key for key in budgets if name in self._covered[key]]
         found = []
-        for key, budget in self._budgets.get(pod.meta.namespace, {}).items():
+        for key, budget in budgets.items():
             if budget.covers(pod.meta):
-                self._covered[key][pod.key] = None
+                self._covered[key][name] = None
                 found.append(key)
             else:
-                self._covered[key].pop(pod.key, None)
+                self._covered[key].pop(name, None)
         return found
 
     def drop_pod(self, pod: Pod) -> list[str]:

@@ -19,6 +19,7 @@ from actors.shared.workqueue import Workqueue
 from testbed import Actor, ApiError, Cache, Client, Selector
 from testbed.objects import Map, Object
 from testbed.objects.event import NORMAL
+from testbed.objects.meta import evolved
 from testbed.switches import Component, switch_texts, told
 
 O = TypeVar("O", bound=Object)  # noqa: E741
@@ -81,13 +82,13 @@ class ControlLoop:
     async def update_status(self, item: O, status: Any) -> O:
         """Write a status. If that fails, get the object and write the same status once more, as
         Kubernetes does: who else writes to that object only moves its revision."""
-        new = attrs.evolve(item, status=status)  # type: ignore[call-arg]
+        new = evolved(item, status=status)
         try:
             return await self.client.update(new, subresource="status")
         except ApiError:
             meta = item.meta
             now = await self.client.get(type(item), meta.name, meta.namespace)
-            new = attrs.evolve(now, status=status)  # type: ignore[call-arg]
+            new = evolved(now, status=status)
             return await self.client.update(new, subresource="status")
 
     async def sync(self, key: str) -> None:
