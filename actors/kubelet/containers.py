@@ -65,7 +65,7 @@ class Report:
     @property
     def is_torn_down(self) -> bool:
         """Whether they have ended, and the node holds nothing any more of what they took."""
-        return not self.is_running and self.torn_down_in_ms <= 0
+        return self.ended_ms is not None and self.torn_down_in_ms <= 0
 
 
 class PodContainers:

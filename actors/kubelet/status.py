@@ -91,9 +91,11 @@ def _reporting(
     had = {each.type: each for each in reversed(conditions)}
     for name, status in wanted.items():
         old = had.get(name)
-        new = Condition(name, status, since_ms=None if old is None else old.since_ms)
-        if new != old:
-            conditions = condition.having(conditions, new, now_ms)
+        # As most often, it is so already: then no Condition is made to find that out.
+        if old is None or (old.status, old.reason, old.message, old.heartbeat_ms) != (
+            status, "", "", None,
+        ):  # fmt: skip
+            conditions = condition.having(conditions, Condition(name, status), now_ms)
     return conditions
 
 

@@ -9,6 +9,7 @@ are no statistics of the pod.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Self
 
 import attrs
@@ -114,14 +115,24 @@ def check_usage(pod: Pod) -> None:
 
 def _parsed(pod: Pod, name: str, text: str) -> Steps:
     """Steps such as `0s=600M 10s=900M`, or one amount."""
+    try:
+        return _steps(name, text)
+    except ValueError as error:
+        raise _refused(pod, name, str(error)) from None
+
+
+# Each pod of a template says the same, each time that it is admitted or measured anew.
+@lru_cache(1024)
+def _steps(name: str, text: str) -> Steps:
+    """The steps of a text; ValueError with what was expected."""
     words = text.split() if "=" in text else [f"0s={text}"]
-    steps = tuple(_step(pod, name, word) for word in words)
+    steps = tuple([_step(name, word) for word in words])
     if not steps or list(steps) != sorted(set(steps)):
-        raise _refused(pod, name, f"times that grow, found {text!r}")
+        raise ValueError(f"times that grow, found {text!r}")
     return steps
 
 
-def _step(pod: Pod, name: str, word: str) -> tuple[int, int]:
+def _step(name: str, word: str) -> tuple[int, int]:
     at, _, amount = word.partition("=")
     unit = 1 if at.endswith("ms") else 1000
     digits = at.removesuffix("s").removesuffix("m") if unit == 1 else at.removesuffix("s")
@@ -131,7 +142,7 @@ def _step(pod: Pod, name: str, word: str) -> tuple[int, int]:
     except ValueError:
         at_ms = -1
     if at_ms < 0 or used < 0:
-        raise _refused(pod, name, f"steps such as 0s=600M, found {word!r}")
+        raise ValueError(f"steps such as 0s=600M, found {word!r}")
     return at_ms, used
 
 

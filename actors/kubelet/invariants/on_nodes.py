@@ -64,5 +64,7 @@ class News:
 
     def of(self, see: Evidence, *names: str) -> list[Record]:
         """Those with one of these names."""
+        if self._seen == len(see.records):
+            return []
         new, self._seen = see.records[self._seen :], len(see.records)
         return [record for record in new if record.name in names]
