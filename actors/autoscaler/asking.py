@@ -26,11 +26,10 @@ _UNITS = {"ns": 0, "us": 0, "ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 def is_unschedulable(pod: Pod) -> bool:
     """Whether a scheduler has tried the pod and found no node for it (CA-2)."""
+    if pod.is_bound or pod.is_over:
+        return False
     said = find(pod.status.conditions, "PodScheduled")
-    return (
-        not pod.is_bound and not pod.is_over
-        and said is not None and said.status == FALSE and said.reason == "Unschedulable"
-    )  # fmt: skip
+    return said is not None and said.status == FALSE and said.reason == "Unschedulable"
 
 
 def is_expendable(pod: Pod, cutoff: int) -> bool:

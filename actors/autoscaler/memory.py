@@ -16,7 +16,7 @@ from actors.autoscaler.state.cloud_view import CloudView
 from actors.autoscaler.state.cluster_state import ClusterState
 from actors.autoscaler.switches import AutoscalerSwitches, chain_of
 from actors.autoscaler.templates import Templates
-from actors.framework.podinfo import PodInfo
+from actors.framework.nodeinfo import NodeInfo
 from testbed import Client
 
 
@@ -42,9 +42,9 @@ class AutoscalerMemory:
         self.state = ClusterState(
             settings, self.cloud, announcer.warn, has_instance=self.switches.has_instance
         )
-        self.infos: dict[str, PodInfo] = {}
-        """By uid, the bound pods of the last pass: one that has not changed is not summed up
-        again."""
+        self.infos: dict[str, NodeInfo] = {}
+        """By name, the nodes of the last pass with their pods: what has not changed is not summed
+        up again."""
         self.templates = Templates()
         self.round_robin = RoundRobin()
         self.packer = Packer(self.round_robin)

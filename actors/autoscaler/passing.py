@@ -114,18 +114,14 @@ class Passing:
         )  # fmt: skip
 
     def _infos(self) -> Iterable[NodeInfo]:
-        cutoff = self._memory.switches.expendable_cutoff
-        before, now = self._memory.infos, dict[str, PodInfo]()
-        infos = {node.meta.name: NodeInfo(node.meta.name, node) for node in self._nodes}
-        for pod in self._bound:
-            info = infos.get(pod.spec.node_name)
-            if info is not None and not asking.is_expendable(pod, cutoff):
-                uid = pod.meta.uid
-                known = before.get(uid)
-                now[uid] = known if known is not None and known.pod is pod else info_of(pod)
-                info.add(now[uid])
-        self._memory.infos = now
-        return infos.values()
+        memory, cutoff = self._memory, self._memory.switches.expendable_cutoff
+        counted = [pod for pod in self._bound if not asking.is_expendable(pod, cutoff)]
+        pods_on, before = _by_node(counted), memory.infos
+        memory.infos = {
+            node.meta.name: _info(node, pods_on.get(node.meta.name, ()), before)
+            for node in self._nodes
+        }
+        return [info.copy() for info in memory.infos.values()]
 
     # -- maintenance ------------------------------------------------------------------------------
 
@@ -238,6 +234,19 @@ def _by_group(nodes: Iterable[str], outlook: Outlook) -> dict[str, tuple[str, ..
         if group is not None:
             found[group.name] = (*found.get(group.name, ()), node)
     return found
+
+
+def _info(node: Node, pods: Sequence[Pod], before: Mapping[str, NodeInfo]) -> NodeInfo:
+    """A node with these pods: the same as before if neither it nor any of them has changed."""
+    info = before.get(node.meta.name)
+    if info is not None and info.node is node and len(info.pods) == len(pods) and all(
+        each.pod is pod for each, pod in zip(info.pods, pods, strict=True)
+    ):  # fmt: skip
+        return info
+    info = NodeInfo(node.meta.name, node)
+    for pod in pods:
+        info.add(info_of(pod))
+    return info
 
 
 def _by_node(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 
 import attrs
@@ -108,7 +108,7 @@ def utilization_of(
 
 
 def _share(
-    info: NodeInfo, resource: str, counted: Iterable[Pod], ignored: Iterable[Pod]
+    info: NodeInfo, resource: str, counted: Sequence[Pod], ignored: Sequence[Pod]
 ) -> Share | None:
     has = info.node.status.allocatable.get(resource) if info.node is not None else None
     if not has:
@@ -116,13 +116,13 @@ def _share(
     return Share(_requested(counted, resource), has.milli - _requested(ignored, resource))
 
 
-def _requested(pods: Iterable[Pod], resource: str) -> int:
+def _requested(pods: Sequence[Pod], resource: str) -> int:
     """What the containers request, in thousandths. Init containers and overhead do not count here,
     though they do for the scheduler."""
-    amounts = (
-        container.resources.requests[resource].nano
-        for pod in pods
-        for container in pod.spec.containers
-        if resource in container.resources.requests
-    )
-    return Quantity(sum(amounts)).milli
+    nano = 0
+    for pod in pods:
+        for container in pod.spec.containers:
+            amount = container.resources.requests.get(resource)
+            if amount is not None:
+                nano += amount.nano
+    return Quantity(nano).milli if nano else 0

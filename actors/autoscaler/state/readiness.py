@@ -25,14 +25,16 @@ IGNORED_PREFIX = "ignore-taint.cluster-autoscaler.kubernetes.io/"
 def is_ready(node: Node) -> bool:
     """Whether pods can run there, as the autoscaler sees it. A node that has never said that it is
     ready is not."""
-    conditions = node.status.conditions
-    said = [each.status for each in conditions if each.type == "Ready"]
-    ails = any(each.type in BAD and each.status == TRUE for each in conditions)
-    keys = {taint.key for taint in node.spec.taints}
-    return (
-        bool(said) and not {FALSE, UNKNOWN} & {*said} and not ails and not keys & NOT_READY_TAINTS
-        and not is_ignored(node)
-    )  # fmt: skip
+    has_said = False
+    for each in node.status.conditions:
+        if each.type == "Ready":
+            if each.status in (FALSE, UNKNOWN):
+                return False
+            has_said = True
+        elif each.type in BAD and each.status == TRUE:
+            return False
+    keys = [taint.key for taint in node.spec.taints]
+    return has_said and NOT_READY_TAINTS.isdisjoint(keys) and not is_ignored(node)
 
 
 def is_ignored(node: Node) -> bool:
