@@ -100,9 +100,11 @@ class _Reconciler:
     async def _sync(self) -> None:
         """Create the pods that are missing, delete those that are too many."""
         await self._drop_lost()
-        while len(self._alive()) + len(self.expected) < self.settings.replicas:
+        alive = self._alive()
+        while len(alive) + len(self.expected) < self.settings.replicas:
             await self._create()
-        for pod in sorted(self._alive(), key=_worth)[self.settings.replicas :]:
+            alive = self._alive()
+        for pod in sorted(alive, key=_worth)[self.settings.replicas :]:
             await self._delete(pod)
 
     def _alive(self) -> list[Pod]:

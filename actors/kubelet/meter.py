@@ -33,8 +33,8 @@ class Stats:
 
     def total(self, name: str) -> int:
         """How much of a resource all pods use together."""
-        known = (each.amounts for each in self.pods.values() if each.amounts is not None)
-        return sum(amounts.get(name, 0) for amounts in known)
+        known = [each.amounts for each in self.pods.values() if each.amounts is not None]
+        return sum([amounts.get(name, 0) for amounts in known])
 
 
 @attrs.frozen

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import attrs
-
 from actors.kubelet.eviction.settings import allocatable_of
 from actors.kubelet.eviction.signals import PRESSURES
 from actors.kubelet.evictor import Evictor
@@ -21,6 +19,7 @@ from testbed.objects import Condition, Map, Node, NodeStatus, Quantity, conditio
 from testbed.objects.calendar import whole_second
 from testbed.objects.condition import FALSE, TRUE
 from testbed.objects.form import to_tree
+from testbed.objects.meta import evolved
 
 EVERY_MS, REPORT_MS = 10_000, 300_000
 READY = Condition("Ready", TRUE, "KubeletReady", "kubelet is posting ready status")
@@ -103,13 +102,12 @@ class NodeStatusWriter:
         now_ms, conditions = self._client.now(), before.conditions
         beat_ms = whole_second(now_ms) if self._reports else None
         for each in self._conditions():
-            new = attrs.evolve(each, heartbeat_ms=beat_ms)
+            new = evolved(each, heartbeat_ms=beat_ms)
             conditions = condition.having(conditions, new, now_ms)
-        status = attrs.evolve(before, conditions=conditions)
+        room = before.allocatable
         if self._reserved is not None and self._eviction is not None:
-            room = allocatable_of(status.capacity, self._reserved, self._eviction.settings)
-            status = attrs.evolve(status, allocatable=room)
-        return status
+            room = allocatable_of(before.capacity, self._reserved, self._eviction.settings)
+        return evolved(before, conditions=conditions, allocatable=room)
 
     def _conditions(self) -> list[Condition]:
         """The conditions that it reports."""
@@ -141,10 +139,6 @@ class NodeStatusWriter:
 
 
 def _apart_from_time(status: NodeStatus) -> object:
-    """A status without the times of its conditions."""
-    return attrs.evolve(
-        status,
-        conditions=tuple(
-            attrs.evolve(each, since_ms=None, heartbeat_ms=None) for each in status.conditions
-        ),
-    )
+    """What this writes into a status, without the times of its conditions."""
+    said = [(each.type, each.status, each.reason, each.message) for each in status.conditions]
+    return status.allocatable, said

@@ -105,7 +105,8 @@ def own_part(status: PodStatus) -> object:
     others = []
     for each in status.conditions:
         if each.type in OWN_CONDITIONS:
-            own.setdefault(each.type, each)
+            if each.type not in own:
+                own[each.type] = each
         elif _is_of_kubelet(each):
             others.append(each)
     return (

@@ -48,7 +48,8 @@ class _Entry:
         # have ended and after its final status is written.
         if self.patch_at_ms is not None or self.is_under_way:
             return self.patch_at_ms
-        return self.delete_at_ms if self.is_stopped and self.pod.meta.is_terminating else None
+        is_done = self.is_stopped and self.pod.meta.deleted_ms is not None
+        return self.delete_at_ms if is_done else None
 
 
 class StatusWriter:
@@ -79,8 +80,9 @@ class StatusWriter:
         entry = self._entries.get(pod.meta.uid)
         if entry is None:
             entry = self._entries[pod.meta.uid] = _Entry(pod)
-        begins_to_end = pod.meta.is_terminating and not entry.is_ending
-        entry.is_ending = pod.meta.is_terminating
+        is_ending = pod.meta.is_terminating
+        begins_to_end = is_ending and not entry.is_ending
+        entry.is_ending = is_ending
         wanted, had = own_part(status), entry.own
         entry.pod, entry.status, entry.own, entry.is_stopped = pod, status, wanted, is_stopped
         entry.because = because

@@ -64,7 +64,8 @@ class Workload:
     def at_start(self, number: int) -> tuple[int | None, int]:
         """How long they run and with which exit code they end, of a start of that number from 0."""
         runs, codes = self.runs_ms, self.exit_code
-        return runs[min(number, len(runs) - 1)], codes[min(number, len(codes) - 1)] or 0
+        runs_ms = runs[number] if number < len(runs) else runs[-1]
+        return runs_ms, (codes[number] if number < len(codes) else codes[-1]) or 0
 
     def given_to(self, pod: Pod) -> Pod:
         """The pod with this workload in its annotations; the inverse of `of`. No actor needs it: it

@@ -7,4 +7,7 @@ from testbed.objects import Object, Owner
 
 def controller_of(item: Object) -> Owner | None:
     """The owner that manages an object (its controllerRef), or None."""
-    return next((owner for owner in item.meta.owners if owner.controller), None)
+    for owner in item.meta.owners:
+        if owner.controller:
+            return owner
+    return None

@@ -31,7 +31,7 @@ def is_over(pod: Pod) -> bool:
 
 def is_active(pod: Pod) -> bool:
     """Whether it counts as one of those that are wanted: neither over nor terminating (CTL-3)."""
-    return not is_terminating(pod) and not is_over(pod)
+    return pod.meta.deleted_ms is None and pod.status.phase not in (SUCCEEDED, FAILED)
 
 
 def ready_since_ms(pod: Pod) -> int | None:

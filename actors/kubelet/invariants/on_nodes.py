@@ -64,7 +64,8 @@ class News:
 
     def of(self, see: Evidence, *names: str) -> list[Record]:
         """Those with one of these names."""
-        if self._seen == len(see.records):
+        records = see.records
+        if self._seen == len(records):
             return []
-        new, self._seen = see.records[self._seen :], len(see.records)
+        new, self._seen = records[self._seen :], len(records)
         return [record for record in new if record.name in names]
