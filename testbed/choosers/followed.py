@@ -22,6 +22,8 @@ class Followed(Chooser):
 
     def __init__(self, happened: Sequence[Happening], delays: Mapping[Key, int]) -> None:
         self._turns = [each for each in happened if not each.is_pick]
+        self._after = _first_turns(self._turns)
+        """By how much is done, the first turn after it that is no fault."""
         self._picks = [each for each in reversed(happened) if each.is_pick]
         self._delays = dict(delays)
         """What is held for a time, and when it becomes due."""
@@ -55,10 +57,12 @@ class Followed(Chooser):
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
         if isinstance(options, Alternatives):
             return self._pick(options)
-        turn = next((each for each in self._turns[self._done :] if not each.is_fault), None)
-        for index, held in enumerate(options.held):
-            if turn is not None and key_of(held) == turn.key:
-                return Release(index)
+        turn = self._after[self._done]
+        if turn is not None:
+            path = turn.key[0].path
+            for index, held in enumerate(options.held):
+                if held.path == path and key_of(held) == turn.key:
+                    return Release(index)
         if self._strikes_next():
             return self._strike(options)
         if not options.ready:
@@ -109,6 +113,15 @@ class Followed(Chooser):
             raise differs(said, self.run)
         self.on_pick(options, choice)
         return choice
+
+
+def _first_turns(turns: Sequence[Happening]) -> list[Happening | None]:
+    """From each place on, the first turn that is no fault; None at the end."""
+    after: list[Happening | None] = [None]
+    for each in reversed(turns):
+        after.append(after[-1] if each.is_fault else each)
+    after.reverse()
+    return after
 
 
 def differs(said: str, run: Rerunnable) -> ReplayDiverged:

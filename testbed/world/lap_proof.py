@@ -9,11 +9,11 @@ for ever, and that is a Violation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-import attrs
+from typing import Protocol
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.choosers.followed import Followed
+from testbed.invariant import Evidence
 from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso
 from testbed.turns.happening import Happening
 from testbed.turns.option import Choice, HoldBack, LetPass
@@ -27,36 +27,135 @@ LAPS_MAX = AGAIN + 2
 """How often the lap is played; more than AGAIN, since a bookmark may take a turn of it."""
 
 
-@attrs.define
-class Lapping(Chooser):
-    """Plays the choices that led to the lap, then the lap over and over, then cuts the Run."""
+class Lead(Protocol):
+    """Plays a Run up to the end of the first lap, as a Chooser does; then it only cuts."""
 
-    before: Sequence[Choice]
-    lap: Sequence[Choice]
-    _done: int = attrs.field(default=0, init=False)
+    @property
+    def is_over(self) -> bool:
+        """Whether all that it plays has happened."""
+
+    @property
+    def lap(self) -> Sequence[Choice]:
+        """The choices of the lap; known when it cuts."""
 
     def begin(self, run: RunInfo) -> Plan | None:
-        return Plan(f"a lap of {len(self.lap)} choices, again and again")
+        """See Chooser, also of what follows."""
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        choice = self._next()
-        self._done += 1
-        is_known = self._done <= len(self.before)
-        return choice if is_known or isinstance(choice, Cut) or _can_be(choice, options) else CUT
+        """Chooses, or cuts when all has happened."""
 
     def strike(self, options: Options) -> int | None:
-        choice = self._next()
-        fault = None if isinstance(choice, Cut) else fault_of(choice, options)
-        if fault is None or fault >= len(options):
-            return None
+        """Only called as long as it is not over."""
+
+
+class Known(Chooser):
+    """Leads by the choices that are known, the first lap among them."""
+
+    def __init__(self, before: Sequence[Choice], lap: Sequence[Choice]) -> None:
+        self.lap = lap
+        self._before = before
+        self._done = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all choices were made."""
+        return self._done == len(self._before)
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("a lap that is known")
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        if self.is_over:
+            return CUT
         self._done += 1
+        return self._before[self._done - 1]
+
+    def strike(self, options: Options) -> int | None:
+        fault = _fault_at(self._before[self._done], options)
+        if fault is not None:
+            self._done += 1
         return fault
 
-    def _next(self) -> Choice | Cut:
-        into = self._done - len(self.before)
-        if into < 0:
-            return self.before[self._done]
-        return self.lap[into % len(self.lap)] if into < len(self.lap) * LAPS_MAX else CUT
+
+class Following(Followed):
+    """Leads by what has happened, and notes the choices that this takes."""
+
+    def __init__(self, happened: Sequence[Happening], start: int, evidence: Evidence) -> None:
+        super().__init__(happened, {})
+        self._start = start
+        self._evidence = evidence
+        self._happened = 0
+        self._made: list[Choice] = []
+        """All choices so far."""
+        evidence.laps_from = NEVER
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all has happened again."""
+        return self._done == len(self._turns)
+
+    @property
+    def lap(self) -> Sequence[Choice]:
+        """The choices since the lap has begun."""
+        return self._made[self._evidence.laps_from :]
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        choice = super().choose(options)
+        if not isinstance(choice, Cut):
+            self._note(choice)
+        return choice
+
+    def strike(self, options: Options) -> int | None:
+        choice = super().strike(options)
+        if choice is not None:
+            self._note(choice)
+        return choice
+
+    def _note(self, choice: Choice) -> None:
+        self._made.append(choice)
+        if isinstance(choice, int):
+            self._happened += 1
+            if self._happened == self._start:
+                self._evidence.laps_from = len(self._made)
+
+
+class Lapping(Chooser):
+    """Plays what leads to the end of the first lap, then that lap over and over, then cuts."""
+
+    def __init__(self, lead: Lead) -> None:
+        self._lead = lead
+        self._lap: Sequence[Choice] | None = None
+        """The lap; None until the lead is over."""
+        self._done = 0
+        """How many choices of laps were made after the first lap."""
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        self._lead.begin(run)
+        return Plan("a lap, again and again")
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        if self._lap is None:
+            choice = self._lead.choose(options)
+            if not isinstance(choice, Cut):
+                return choice
+            self._lap = self._lead.lap
+        choice = self._next(self._lap)
+        self._done += 1
+        return choice if isinstance(choice, Cut) or _can_be(choice, options) else CUT
+
+    def strike(self, options: Options) -> int | None:
+        if not self._lead.is_over:
+            return self._lead.strike(options)
+        lap = self._lead.lap if self._lap is None else self._lap
+        choice = self._next(lap)
+        fault = None if isinstance(choice, Cut) else _fault_at(choice, options)
+        if fault is not None:
+            self._lap = lap
+            self._done += 1
+        return fault
+
+    def _next(self, lap: Sequence[Choice]) -> Choice | Cut:
+        return lap[self._done % len(lap)] if self._done < len(lap) * LAPS_MAX else CUT
 
 
 def _can_be(choice: Choice, options: Options | Alternatives) -> bool:
@@ -70,6 +169,12 @@ def _can_be(choice: Choice, options: Options | Alternatives) -> bool:
     return choice.index < among
 
 
+def _fault_at(choice: Choice, options: Options) -> int | None:
+    """The index of the fault that this choice lets strike here; None if it lets none."""
+    fault = fault_of(choice, options)
+    return None if fault is None or fault >= len(options) else fault
+
+
 def prove_lasso(
     make: Callable[[], World], before: Sequence[Choice], lap: Sequence[Choice]
 ) -> World | None:
@@ -79,7 +184,7 @@ def prove_lasso(
     world = make()
     world.evidence.play_lap = None
     world.evidence.laps_from = len(before) - len(lap)
-    world.run(Lapping(before, lap), driver="direct", trace=Trace({}, keep=True))
+    world.run(Lapping(Known(before, lap)), driver="direct", trace=Trace({}, keep=True))
     return world if lasso_of(world) is not None else None
 
 
@@ -89,44 +194,12 @@ def lasso_of(world: World) -> str | None:
     return next((v.said for v in violations if v.invariant == NoLasso.name), None)
 
 
-class _Following(Followed):
-    """Makes happen what has happened, and notes at which of its choices a lap begins."""
-
-    def __init__(self, happened: Sequence[Happening], start: int) -> None:
-        super().__init__(happened, {})
-        self._start = start
-        self._happened = 0
-        self._choices = 0
-        self.lap_from = 0
-        """How many choices it takes to get to where the lap begins."""
-
-    def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        choice = super().choose(options)
-        self._count(choice)
-        return choice
-
-    def strike(self, options: Options) -> int | None:
-        choice = super().strike(options)
-        if choice is not None:
-            self._count(choice)
-        return choice
-
-    def _count(self, choice: Choice | Cut) -> None:
-        self._choices += 1
-        if isinstance(choice, int):
-            self._happened += 1
-            if self._happened == self._start:
-                self.lap_from = self._choices
-
-
 def breach_by_lap(
     make: Callable[[], World], happened: Sequence[Happening], start: int
 ) -> str | None:
     """The text of the Violation when the lap is played that begins at that place; None if it does
     not lead back. Runs with the same turns get the same answer, however each was chosen."""
-    world, following = make(), _Following(happened, start)
-    world.evidence.play_lap, world.evidence.laps_from = None, NEVER
-    world.run(following, driver="direct")
-    choices = world.trace.choices
-    proof = prove_lasso(make, choices, choices[following.lap_from :])
-    return None if proof is None else lasso_of(proof)
+    world = make()
+    world.evidence.play_lap = None
+    world.run(Lapping(Following(happened, start, world.evidence)), driver="direct")
+    return lasso_of(world)

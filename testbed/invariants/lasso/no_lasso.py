@@ -142,12 +142,12 @@ class NoLasso(Invariant):
                 self._names.learn(change.new.value, is_new=change.old is None)
             self._writes.append(Write(who, change, evidence.now_ms))
             self._written += 1
-        state = self._coarse.state(evidence)
         # In the World that only plays a suspected lap again, the lap begins at a known choice. The
         # state there is the only one that can prove it, so no other one is looked at.
+        if evidence.laps_from and len(evidence.choices) < evidence.laps_from:
+            return None
+        state = self._coarse.state(evidence)
         if evidence.laps_from:
-            if len(evidence.choices) < evidence.laps_from:
-                return None
             self._lap_state = self._lap_state or state
             if state != self._lap_state:
                 return None

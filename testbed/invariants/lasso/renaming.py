@@ -53,7 +53,7 @@ class Renaming:
         """By name, a number that grows: what was made later has a higher one."""
         self._learned = 0
         self._cut: dict[str, Parts] = {}
-        """The texts that were cut before; emptied whenever a name is learned."""
+        """The texts that were cut before. Those in which a new name stands are cut anew."""
 
     def learn(self, item: Object, *, is_new: bool) -> None:
         """Learn what an object is called that was created or has changed, if that means nothing."""
@@ -69,8 +69,8 @@ class Renaming:
         self._whole[text] = (name,)
         self._learned += 1
         self._numbers[text] = self._learned
-        self._cut.clear()
         if is_generated:
+            self._cut = {known: parts for known, parts in self._cut.items() if text not in known}
             words = WORDS.split(text)
             self._within[text] = name
             self._first_words[words[0]] = max(len(words), self._first_words.get(words[0], 0))
