@@ -14,29 +14,30 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from hashlib import blake2b
 from operator import itemgetter
 from typing import Any
 
 import attrs
 
 from testbed.client.audit import unwrapped
+from testbed.invariants.lasso.lasting import FROM_NOW, Lasting, Listed
 from testbed.invariants.lasso.renaming import Mark, Renaming
+from testbed.invariants.lasso.written import END, Due, Item, Piece, digest_of, plainly, texts_of
 from testbed.objects.meta import Map, Revision
 
 NODES_MAX = 1_000_000
 """The most values that are written down; an actor that holds more has a leak."""
 PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice})
-FINE = "fine time"
-TIMES = ("time", FINE)
-"""The shapes of fields that are times; actors compare the fine ones with their clock."""
+CODE = (types.CodeType, types.FrameType)
 PICKLED = 4
 """The protocol by which an object tells its state."""
 
 StandIns = Mapping[type, Callable[[Any], Any]]
 """What is written instead of an object of that type, or of one derived from it."""
+Way = Callable[["Likeness", Any], None]
+"""Writes a value of one type."""
 
 
 class Unlike(Exception):
@@ -47,35 +48,48 @@ class Likeness:
     """Writes values down, part by part; `digests` when all is written."""
 
     def __init__(
-        self, stand_ins: StandIns, names: Renaming | None = None, now_ms: int | None = None
+        self,
+        stand_ins: StandIns,
+        names: Renaming | None = None,
+        now_ms: int | None = None,
+        lasting: Lasting | None = None,
     ) -> None:
         self._stand_ins = stand_ins
         self._now_ms = now_ms
         """The time of the moment; None: times are written as they are."""
         self._names = Renaming() if names is None else names
         """The texts that only name something."""
+        self._lasting = Lasting() if lasting is None else lasting
+        self._ways = self._lasting.ways
         self._places: dict[Mark, int] = {}
         """The names in labels, in the order in which they were met."""
-        self._parts: dict[str, list[str | Mark]] = {}
-        self._part: list[str | Mark] = []
+        self._parts: dict[str, list[Item]] = {}
+        self._part: list[Item] = []
         self._label = ""
         self._met: dict[int, int] = {}
         """By id, the number of each mutable object, in the order in which they were met. So it is
         seen whether two names are of one object or of two that are equal."""
-        self._known: dict[int, list[str | Mark]] = {}
+        self._numbered = 0
+        """How many have a number, those included that can never be met again."""
+        self._known: dict[int, Piece] = {}
         """By id, what is written of an object that never changes."""
-        self._ways: dict[type, Callable[[Any, type], None]] = {}
-        """How each type that was met is written."""
+        self._shown: dict[int, Piece] = {}
+        """By id, what is written of an object for which something else stands."""
         self._kept: list[object] = []
         """All objects by the id of which something is kept."""
         # An id is only the address of an object, and a new object may get it when the old one is
         # gone. Much of what is written lives only here: what stands in for an object, the state
         # that pickling gives. Kept in this list, no object dies before the comparison is over, so
         # no id means two. And no id is written down itself: another process has others.
+        self._changing = 0
+        """How often something was written that may change, or be written otherwise next time."""
+        self._begun = 0
+        """How often a part was begun."""
         self._nodes = 0
 
     def begin(self, label: str) -> None:
         """Begin a part: what is written from now on belongs to it. Its label names a difference."""
+        self._begun += 1
         self._label = label = "".join(map(self._told, self._names.parts(label)))
         self._part = self._parts.setdefault(label, [])
 
@@ -91,151 +105,189 @@ class Likeness:
         if self._nodes > NODES_MAX:
             raise Unlike(f"{self._label}: more than {NODES_MAX:,} values")
         kind = type(value)
-        if kind is str:
-            self._text(value)
-        elif kind in PLAIN:
-            self._part.append(f"{kind.__name__} {value!r}")
-        elif kind is Revision:
-            text = value.text
-            self._part.append(Mark("rv", int(text)) if text.isdecimal() else f"rv {text!r}")
-        elif kind is Mark:
-            self._part.append(value)
-        else:
-            self._write_made(value, kind)
-
-    def _text(self, text: str) -> None:
-        parts = self._names.parts(text)
-        if len(parts) > 1:
-            self._part.append(f"str of {len(parts)}")
-        self._part += [p if isinstance(p, Mark) else f"str {p!r}" for p in parts]
-
-    def _write_made(self, value: Any, kind: type) -> None:
-        value = unwrapped(value)
-        kind = type(value)
         way = self._ways.get(kind)
         if way is None:
-            way = self._ways[kind] = self._way(kind)
-        way(value, kind)
+            way = self._ways[kind] = self._way(kind, value)
+        way(self, value)
 
-    def _way(self, kind: type) -> Callable[[Any, type], None]:
+    def _way(self, kind: type, value: Any) -> Way:
         """How to write down what is of that type."""
-        if any(each in self._stand_ins for each in kind.__mro__):
-            return self._instead
-        if kind in (Map, tuple):
-            return self._in_order
-        if kind in (set, frozenset):
-            return self._unordered
-        if kind is types.CodeType:
-            return self._code
+        if type(unwrapped(value)) is not kind:
+            return lambda self, view: self.write(unwrapped(view))
+        base = next((each for each in kind.__mro__ if each in self._stand_ins), None)
+        if base is not None:
+            return lambda self, value: self._instead(value, base)
+        if kind in WAYS:
+            return WAYS[kind]
+        if kind in PLAIN:
+            return Likeness._plain
         if issubclass(kind, type | types.ModuleType):
-            return self._by_name
+            return Likeness._by_name
         if attrs.has(kind) and kind.__setattr__ is not object.__setattr__:
-            return self._frozen
-        return self._write_once
+            self._lasting.plan(kind)
+            return Likeness._frozen
+        if issubclass(kind, types.CoroutineType | types.GeneratorType):
+            return _once(Likeness._suspended)
+        return _once(Likeness._pickled)
 
-    def _instead(self, value: Any, kind: type) -> None:
-        stand_in = next(self._stand_ins[each] for each in kind.__mro__ if each in self._stand_ins)
-        shown = stand_in(value)
-        self._kept.append(shown)
-        self.write(shown)
+    def _text(self, text: str) -> None:
+        self._part += self._names.said(text)
 
-    def _in_order(self, value: Any, kind: type) -> None:
-        if kind is Map:
-            keys = sorted(value, key=self._names.place)
-            value = [part for key in keys for part in (key, value[key])]
-        self._list(kind.__name__, value)
+    def _plain(self, value: Any) -> None:
+        self._part.append(f"{type(value).__name__} {value!r}")
 
-    def _by_name(self, value: Any, kind: type) -> None:
-        self._part.append(f"{kind.__name__} {_named(value)}")
+    def _revision(self, value: Revision) -> None:
+        text = value.text
+        self._part.append(Mark("rv", int(text)) if text.isdecimal() else f"rv {text!r}")
 
-    def _code(self, value: Any, kind: type) -> None:
-        self._part.append(f"code of {value.co_qualname}, line {value.co_firstlineno}")
+    def _tuple(self, items: tuple[Any, ...]) -> None:
+        self._list("tuple", items)
 
-    def _frozen(self, value: Any, kind: type) -> None:
-        """Write what never changes. It is the same wherever it is met, so it is written once."""
-        written = self._known.get(id(value))
-        if written is None:
-            outside, self._part = self._part, []
-            self._part.append(_named(kind))
-            for field in attrs.fields(kind):
-                self._field(field, getattr(value, field.name))
-            written, self._part = self._part, outside
-            self._known[id(value)] = written
-            self._kept.append(value)
-        self._part.extend(written)
-
-    def _field(self, field: attrs.Attribute[Any], value: Any) -> None:
-        name, shape, now_ms = field.name, field.metadata.get("shape"), self._now_ms
-        if type(value) is not int:
-            self.write(value)
-        elif shape in TIMES and now_ms is not None and (shape == FINE or name == "deleted_ms"):
-            self._part.append(f"{value - now_ms} ms from now")
-        elif shape in TIMES and now_ms is not None and value > now_ms:
-            self._part.append(f"in {value - now_ms} ms")
-        elif (shape in TIMES and now_ms is not None) or (
-            name == "created_ms" or name.endswith("_at_ms")
-        ):
-            self._part.append(Mark("ms", value))
-        else:
-            self.write(value)
+    def _map(self, value: Map[Any]) -> None:
+        keys = self._names.in_order(value)
+        self._list("Map", [part for key in keys for part in (key, value[key])])
 
     def _list(self, kind: str, items: Any) -> None:
         self._part.append(f"{kind} of {len(items)}")
+        write = self.write
         for item in items:
-            self.write(item)
+            write(item)
 
-    def _unordered(self, items: Any, kind: type) -> None:
+    def _by_name(self, value: Any) -> None:
+        self._part.append(f"{type(value).__name__} {_named(value)}")
+
+    def _code(self, value: types.CodeType) -> None:
+        self._part.append(f"code of {value.co_qualname}, line {value.co_firstlineno}")
+
+    def _frozen(self, value: Any) -> None:
+        """Write what never changes. It is the same wherever it is met, so it is written once; and
+        if all that it holds never changes either, once for all moments."""
+        piece = self._known.get(id(value))
+        if piece is None:
+            piece = self._lasting.piece_at(id(value), self._names)
+            if piece is None:
+                self._write_frozen(value)
+                return
+            self._known[id(value)] = piece
+            self._kept.append(value)
+        if not piece.lasts:
+            self._changing += 1
+        self._part.append(piece)
+
+    def _write_frozen(self, value: Any) -> None:
+        part, begun, changing = self._part, self._begun, self._changing
+        start = len(part)
+        kind = type(value)
+        part.append(_named(kind))
+        for name, time, is_age in self._lasting.plans[kind]:
+            held = getattr(value, name)
+            if not (time or is_age) or type(held) is not int:
+                self.write(held)
+            elif time and self._now_ms is not None:
+                part.append(Due(held, time == FROM_NOW))
+            elif is_age:
+                part.append(Mark("ms", held))
+            else:
+                self.write(held)
+        if self._begun != begun:
+            return
+        piece = Piece(part[start:])
+        part[start:] = [piece]
+        piece.lasts = self._changing == changing
+        piece.learned = len(self._names.learned)
+        self._known[id(value)] = piece
+        self._kept.append(value)
+        if piece.lasts:
+            self._lasting.keep(id(value), value, piece)
+
+    def _instead(self, value: Any, base: type) -> None:
+        """Write what stands for a value. Where it is met again, that is the same."""
+        self._changing += 1
+        piece = self._shown.get(id(value))
+        if piece is not None:
+            self._numbered += piece.numbered
+            self._part.append(piece)
+            return
+        part, begun, met, numbered = self._part, self._begun, len(self._met), self._numbered
+        start = len(part)
+        shown = self._stand_ins[base](value)
+        self._kept += (value, shown)
+        self.write(shown)
+        # What it shows of others is written whole the first time, and by its number from then on.
+        if self._begun == begun and len(self._met) == met:
+            piece = self._shown[id(value)] = Piece(part[start:], self._numbered - numbered)
+            part[start:] = [piece]
+
+    def _unordered(self, items: Any) -> None:
         """Write a set. It has no order: of objects that hash by their address it has another one in
         each process. So each member is first written as if it were the only one, and then, in the
         order of these texts, once more: only then does it get its number."""
-        outside, alone = self._part, []
-        met, known = len(self._met), len(self._known)
+        kind = type(items)
+        self._changing += kind is set
+        outside, alone, numbered = self._part, [], self._numbered
+        kept = [(each, len(each)) for each in (self._met, self._known, self._shown)]
         for item in items:
             self._part = []
             self.write(item)
             alone.append((self._order(self._part), item))
             # What was met last stands last, so this forgets what only this member has shown.
-            while len(self._met) > met:
-                self._met.popitem()
-            while len(self._known) > known:
-                self._known.popitem()
+            self._numbered = numbered
+            for each, length in kept:
+                while len(each) > length:
+                    each.popitem()
         self._part = outside
         self._part.append(f"{kind.__name__} of {len(items)}")
         for _, item in sorted(alone, key=itemgetter(0)):
             self.write(item)
 
-    def _order(self, part: Sequence[str | Mark]) -> tuple[list[str], list[int]]:
+    def _order(self, part: Iterable[Item]) -> tuple[list[str], list[int]]:
         """What a member of a set is sorted by: what it says, then what of it means only an order,
         then the age of what it names."""
-        texts = [item.kind if isinstance(item, Mark) else item for item in part]
-        values = [item.value for item in part if isinstance(item, Mark)]
-        numbers = [value for value in values if isinstance(value, int)]
-        ages = [self._names.number(value) for value in values if isinstance(value, str)]
+        texts: list[str] = []
+        numbers: list[int] = []
+        ages: list[int] = []
+        for item in plainly(part):
+            if type(item) is Due and self._now_ms is not None:
+                item = item.from_now(self._now_ms)
+            if type(item) is str:
+                texts += item.split(END)
+            elif type(item) is Mark:
+                texts.append(item.kind)
+                if isinstance(item.value, int):
+                    numbers.append(item.value)
+                else:
+                    ages.append(self._names.number(item.value))
         return texts, numbers + ages
 
-    def _write_once(self, value: Any, kind: type) -> None:
-        """Write what may change or may hold itself: by value the first time, then by its number."""
+    def _is_met(self, value: Any) -> bool:
+        """Whether it was met before, so that its number stands for it; else it gets one."""
+        self._changing += 1
         met = self._met.get(id(value))
         if met is not None:
             self._part.append(f"met before: {met}")
-            return
-        self._met[id(value)] = len(self._met)
+            return True
+        self._met[id(value)] = self._numbered
+        self._numbered += 1
         self._kept.append(value)
-        if kind in (list, dict):
-            items = value if kind is list else [part for item in value.items() for part in item]
-            self._list(kind.__name__, items)
-        elif isinstance(value, types.CoroutineType | types.GeneratorType):
-            self._suspended(value)
-        elif isinstance(value, types.FunctionType):
-            self._part.append(f"function {_named(value)}")
-            self._list("holds", (value.__defaults__, value.__kwdefaults__, value.__closure__))
-        elif isinstance(value, types.MethodType | types.BuiltinMethodType):
-            self._part.append(f"method {value.__name__}")
-            self.write(value.__self__)
-        elif isinstance(value, types.CellType):
-            self._cell(value)
-        else:
-            self._pickled(value, kind)
+        return False
+
+    def _items(self, items: list[Any]) -> None:
+        self._list("list", items)
+
+    def _listed(self, items: Listed) -> None:
+        self._numbered += 1
+        self._list("list", items)
+
+    def _pairs(self, pairs: dict[Any, Any]) -> None:
+        self._list("dict", [part for item in pairs.items() for part in item])
+
+    def _function(self, value: types.FunctionType) -> None:
+        self._part.append(f"function {_named(value)}")
+        self._list("holds", (value.__defaults__, value.__kwdefaults__, value.__closure__))
+
+    def _method(self, value: Any) -> None:
+        self._part.append(f"method {value.__name__}")
+        self.write(value.__self__)
 
     def _cell(self, cell: types.CellType) -> None:
         try:
@@ -262,17 +314,18 @@ class Likeness:
             self.write(names[local])
         self.begin(f"{label}, a loop in {name}")
         waits: list[object] = []
+        known = {id(names), id(frame.f_globals), id(frame.f_builtins)}
         for other in gc.get_referents(task):
-            is_known = any(other is one for one in (names, frame.f_globals, frame.f_builtins))
             if isinstance(other, types.CoroutineType | types.GeneratorType):
                 waits.append(other)
-            elif not is_known and not isinstance(other, types.CodeType | types.FrameType):
+            elif id(other) not in known and not isinstance(other, CODE):
                 self.write(other)
         self.begin(label)
         for other in waits:
             self.write(other)
 
-    def _pickled(self, value: Any, kind: type) -> None:
+    def _pickled(self, value: Any) -> None:
+        kind = type(value)
         try:
             state = value.__reduce_ex__(PICKLED)
             if isinstance(state, tuple):
@@ -285,34 +338,33 @@ class Likeness:
 
     def digests(self) -> dict[str, str]:
         """A digest for each part: the same for equal parts, and for no others."""
-        return {part: digest_of("\0".join(t).encode()) for part, t in self.texts().items()}
+        return {part: digest_of(text.encode()) for part, text in self.texts().items()}
 
-    def texts(self) -> dict[str, list[str]]:
+    def texts(self) -> dict[str, str]:
         """What is written of each part, with ranks for what only has an order."""
-        marks: dict[str, set[Any]] = {}
-        for part in self._parts.values():
-            for item in part:
-                if type(item) is Mark and type(item.value) is not str:
-                    marks.setdefault(item.kind, set()).add(item.value)
-        ranks: dict[tuple[str, Any], int] = {}
-        for kind, values in marks.items():
-            ranks |= {(kind, value): rank for rank, value in enumerate(sorted(values))}
-        numbers = len(ranks)
-        found = {}
-        for label, part in self._parts.items():
-            texts = found[label] = list[str]()
-            for item in part:
-                if isinstance(item, Mark):
-                    rank = ranks.setdefault((item.kind, item.value), len(ranks) - numbers)
-                    texts.append(f"{item.kind} #{rank}")
-                else:
-                    texts.append(item)
-        return found
+        return texts_of(self._parts, self._now_ms or 0)
 
 
-def digest_of(text: bytes) -> str:
-    """Sixteen hexadecimal digits."""
-    return blake2b(text, digest_size=8).hexdigest()
+def _once(way: Way) -> Way:
+    """A way for what may change: by value the first time, then by its number."""
+
+    def written(self: Likeness, value: Any) -> None:
+        if not self._is_met(value):
+            way(self, value)
+
+    return written
+
+
+WAYS: Mapping[type, Way] = {
+    str: Likeness._text, Revision: Likeness._revision,
+    Mark: lambda self, mark: self._part.append(mark),
+    tuple: Likeness._tuple, Map: Likeness._map, types.CodeType: Likeness._code,
+    set: Likeness._unordered, frozenset: Likeness._unordered, Listed: Likeness._listed,
+    list: _once(Likeness._items), dict: _once(Likeness._pairs),
+    types.FunctionType: _once(Likeness._function), types.CellType: _once(Likeness._cell),
+    types.MethodType: _once(Likeness._method), types.BuiltinMethodType: _once(Likeness._method),
+}  # fmt: skip
+"""How the types are written that are no class of the testbed's or an actor's."""
 
 
 @cache

@@ -12,7 +12,7 @@ and ages are compared only with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -23,8 +23,10 @@ from testbed.client.request import Post, Request
 from testbed.client.stream import Stream, Streams
 from testbed.client.wire import Wire
 from testbed.invariant import Evidence
-from testbed.invariants.lasso.likeness import Likeness, StandIns, digest_of
+from testbed.invariants.lasso.lasting import Lasting, Listed
+from testbed.invariants.lasso.likeness import Likeness, StandIns
 from testbed.invariants.lasso.renaming import Mark, Renaming
+from testbed.invariants.lasso.written import END, digest_of
 from testbed.objects.event import Event
 from testbed.objects.meta import Revision
 from testbed.store.change import Change, Entry
@@ -48,39 +50,61 @@ NAMES_GIVEN = "_names_given"
 class Moment:
     """A state of a World between two turns."""
 
-    parts: Mapping[str, str]
-    """A digest for each part, by a label that says what the part is."""
     digest: str
     """Equal for two moments if the same choices lead to the same from either."""
-    texts: Mapping[str, Sequence[str]] = attrs.field(factory=dict, eq=False, repr=False)
-    """What is written of each part, as long as it is kept."""
+    texts: Mapping[str, str] = attrs.field(factory=dict, eq=False, repr=False)
+    """What is written of each part, by a label that says what the part is, as long as it is kept.
+    """
+    _digests: Mapping[str, str] = attrs.field(factory=dict, eq=False, repr=False)
+    """A digest for each part, if the texts are not kept."""
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """A digest for each part."""
+        return self._digests or {k: digest_of(text.encode()) for k, text in self.texts.items()}
+
+    def without_texts(self) -> Moment:
+        """The same, of which only the digests are kept."""
+        return Moment(self.digest, digests=self.parts)
+
+    def count(self, label: str) -> int:
+        """How many texts a part has, if they are kept."""
+        text = self.texts.get(label, "")
+        return text.count(END) + 1 if text else 0
 
     def differences(self, other: Moment) -> Iterator[str]:
         """The labels of the parts that are not the same in both."""
-        for label in dict.fromkeys([*self.parts, *other.parts]):
-            if self.parts.get(label) != other.parts.get(label):
+        mine, theirs = self.parts, other.parts
+        for label in dict.fromkeys([*mine, *theirs]):
+            if mine.get(label) != theirs.get(label):
                 yield label
 
     def first_difference(self, other: Moment, label: str) -> str:
         """What differs first in a part that both have, and what stands before it; empty if that is
         no longer kept."""
-        mine, theirs = self.texts.get(label, ()), other.texts.get(label, ())
+        mine, theirs = (each.texts.get(label, "").split(END) for each in (self, other))
         for at, (now, then) in enumerate(zip(mine, theirs, strict=False)):
-            if now != then:
+            if now != then and now and then:
                 return f"{', '.join(mine[max(at - BEFORE, 0) : at])}: {then} → {now}"
         return ""
 
 
-def moment(evidence: Evidence, names: Renaming, *, names_matter: bool = True) -> Moment:
+def moment(
+    evidence: Evidence,
+    names: Renaming,
+    lasting: Lasting | None = None,
+    *,
+    names_matter: bool = True,
+) -> Moment:
     """The state now; raises Unlike if something in it cannot be compared. `names` has the texts
-    that only name something. If `names_matter`, the names that an Endpoint will give next are
-    compared too."""
+    that only name something, and `lasting` what moments before this have written. If
+    `names_matter`, the names that an Endpoint will give next are compared too."""
     now_ms = evidence.now_ms
-    likeness = Likeness(_stand_ins(evidence, names, now_ms), names, now_ms)
+    likeness = Likeness(_stand_ins(evidence, names, now_ms), names, now_ms, lasting)
     likeness.begin(STORE)
-    for entry in sorted(evidence.store.snapshot(""), key=lambda each: names.place(each.key)):
-        if not entry.key.startswith(EVENTS):
-            likeness.write(entry)
+    entries = {e.key: e for e in evidence.store.snapshot("") if not e.key.startswith(EVENTS)}
+    for key in names.in_order(entries):
+        likeness.write(entries[key])
     for name, post in sorted(evidence.wire.posts.items()):
         likeness.begin(f"what {name} is handling")
         kept = _endpoint(post, now_ms, names_matter)
@@ -92,8 +116,8 @@ def moment(evidence: Evidence, names: Renaming, *, names_matter: bool = True) ->
         causes = option.causes[-1] if option.causes else 0
         likeness.write((option, Mark("step", causes)))
     texts = likeness.texts()
-    digests = {part: digest_of("\0".join(each).encode()) for part, each in texts.items()}
-    return Moment(digests, digest_of(repr(list(digests.items())).encode()), texts)
+    whole = "\n".join([f"{label}\n{text}" for label, text in texts.items()])
+    return Moment(digest_of(whole.encode()), texts)
 
 
 def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
@@ -243,17 +267,17 @@ def _name(value: Any) -> str:
 def _cache(cache: Any, names: Renaming) -> object:
     """A Cache by its objects, in the order of their keys: the order in which they came does not
     matter. Its handlers are left out if the life digests itself, since that has what they keep."""
-    items = [cache.known[key] for key in sorted(cache.known, key=names.place)]
+    items = Listed([cache.known[key] for key in names.in_order(cache.known)])
     handlers = () if tells_time(cache._client._life) else cache._handlers
     return ("cache", cache.kind, cache.selector, items, cache._synced, handlers)
 
 
 def _watch(watch: Any) -> object:
-    return ("watch", watch.selector, watch.is_open, list(watch.queue))
+    return ("watch", watch.selector, watch.is_open, Listed(watch.queue))
 
 
 def _cursor(cursor: Any) -> object:
-    behind = (
-        list(cursor.store.log(cursor.plural).after(cursor.revision)) if cursor.is_behind else []
-    )
+    behind = Listed()
+    if cursor.is_behind:
+        behind += cursor.store.log(cursor.plural).after(cursor.revision)
     return ("cursor", cursor.reader, cursor.plural, cursor.follows, behind)

@@ -11,7 +11,8 @@ import attrs
 
 from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
-from testbed.invariants.lasso.likeness import Likeness, Unlike, digest_of
+from testbed.invariants.lasso.lasting import Lasting
+from testbed.invariants.lasso.likeness import Likeness, Unlike
 from testbed.invariants.lasso.moment import (
     EVENTS,
     STORE,
@@ -22,6 +23,7 @@ from testbed.invariants.lasso.moment import (
     tells_time,
 )
 from testbed.invariants.lasso.renaming import Renaming
+from testbed.invariants.lasso.written import digest_of
 from testbed.objects.affinity import Taint
 from testbed.objects.codec import encode
 from testbed.objects.condition import Condition
@@ -107,6 +109,7 @@ class NoLasso(Invariant):
         self._coarse = _Multiset(self) if abstraction is None else _Abstracted(abstraction, self)
         self._named_anew = named_anew
         self._names = Renaming(named_anew)
+        self._lasting = Lasting()
         self._states: dict[str, Moment | None] = {}
         """Each coarse state, latest last, and the Moment when it was last looked at closely."""
         self._visits: dict[tuple[int, str], list[Visit]] = {}
@@ -119,10 +122,15 @@ class NoLasso(Invariant):
         self._lap_state = ""
         """The one coarse state to look at, if it is known where a lap begins."""
         self._doubt = ""
+        self._differing: tuple[Moment, Moment] | None = None
+        """The two Moments that were last found to differ, if that is the doubt."""
 
     @property
     def suspicion(self) -> str:
-        return f"suspected: a ping-pong, not proved: {self._doubt}" if self._doubt else ""
+        doubt = self._doubt
+        if self._differing is not None:
+            doubt = f"each time round, this differs: {_first(*self._differing)}"
+        return f"suspected: a ping-pong, not proved: {doubt}" if doubt else ""
 
     def minds(self, key: str) -> bool:
         """Whether it looks at that object."""
@@ -162,22 +170,22 @@ class NoLasso(Invariant):
         self._states[state] = before = self._states.pop(state, None)
         self._looks += 1
         if self._looks > LOOKS_MAX:
-            self._doubt = f"looked {LOOKS_MAX:,} times, and no two moments were the same"
+            self._doubt_that(f"looked {LOOKS_MAX:,} times, and no two moments were the same")
             return None
         return self._look_closely(state, before, evidence)
 
     def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> str | None:
         try:
-            now = moment(evidence, self._names, names_matter=not self._named_anew)
+            now = moment(evidence, self._names, self._lasting, names_matter=not self._named_anew)
         except Unlike as why:
-            self._doubt = f"what is in {why}"
+            self._doubt_that(f"what is in {why}")
             return None
         self._states[state] = now
         self._full.append((state, now))
         if len(self._full) > FULL_MAX:
             old, full = self._full.popleft()
             if self._states.get(old) is full:
-                self._states[old] = attrs.evolve(full, texts={})
+                self._states[old] = full.without_texts()
         here = Visit(
             len(evidence.happened or ()), evidence.table.step, evidence.now_ms, self._written,
             ready(evidence),
@@ -186,10 +194,13 @@ class NoLasso(Invariant):
         visits.append(here)
         if len(visits) == 1:
             if before is not None:
-                self._doubt = f"each time round, this differs: {_first(now, before)}"
+                self._differing = (now, before)
             return None
-        self._doubt = self._why_not(visits[-2], evidence)
+        self._doubt_that(self._why_not(visits[-2], evidence))
         return None if self._doubt else self._played_on(visits, evidence)
+
+    def _doubt_that(self, why: str) -> None:
+        self._doubt, self._differing = why, None
 
     def _why_not(self, start: Visit, evidence: Evidence) -> str:
         """Why the Run may not go on like this for ever; empty if nothing speaks against it."""
@@ -230,7 +241,7 @@ class NoLasso(Invariant):
         if evidence.play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
             self._tried[key] = self._tried.get(key, 0) + 1
             found = evidence.play_lap(happened, start)
-        self._doubt = f"played again from turn {end}, it did not come back"
+        self._doubt_that(f"played again from turn {end}, it did not come back")
         return found
 
     def _lap(self, start: Visit, end: Visit) -> list[str]:
@@ -352,7 +363,7 @@ def _weight(key: str, value: object) -> int:
 def _first(now: Moment, before: Moment) -> str:
     """The label of a difference, and what differs; best one that names what an actor holds."""
     labels = list(now.differences(before))
-    more = len(now.texts.get(STORE, ())) - len(before.texts.get(STORE, ()))
+    more = now.count(STORE) - before.count(STORE)
     if more and now.texts and before.texts:
         return f"{STORE}, which says {'more' if more > 0 else 'less'}"
     label = next((label for label in labels if "`" in label), labels[0] if labels else "nothing")

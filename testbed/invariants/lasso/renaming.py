@@ -51,9 +51,12 @@ class Renaming:
         """By the first word of those, how many words they have at most, with what is between."""
         self._numbers: dict[str, int] = {}
         """By name, a number that grows: what was made later has a higher one."""
-        self._learned = 0
+        self.learned: list[str] = []
+        """All texts that were learned, oldest first."""
         self._cut: dict[str, Parts] = {}
         """The texts that were cut before. Those in which a new name stands are cut anew."""
+        self._said: dict[str, Parts] = {}
+        """What is written of texts; forgotten as soon as that."""
 
     def learn(self, item: Object, *, is_new: bool) -> None:
         """Learn what an object is called that was created or has changed, if that means nothing."""
@@ -67,8 +70,9 @@ class Renaming:
 
     def _add(self, text: str, name: Mark, *, is_generated: bool) -> None:
         self._whole[text] = (name,)
-        self._learned += 1
-        self._numbers[text] = self._learned
+        self.learned.append(text)
+        self._numbers[text] = len(self.learned)
+        self._said = {known: said for known, said in self._said.items() if text not in known}
         if is_generated:
             self._cut = {known: parts for known, parts in self._cut.items() if text not in known}
             words = WORDS.split(text)
@@ -80,6 +84,16 @@ class Renaming:
         found = self._whole.get(text) or self._cut.get(text)
         if found is None:
             found = self._cut[text] = self._cut_up(text) if self._within else (text,)
+        return found
+
+    def said(self, text: str) -> Parts:
+        """What is written of a text: each of its parts, and how many they are if there are more."""
+        found = self._said.get(text)
+        if found is None:
+            parts = self.parts(text)
+            count = () if len(parts) == 1 else (f"str of {len(parts)}",)
+            written = [part if isinstance(part, Mark) else f"str {part!r}" for part in parts]
+            found = self._said[text] = (*count, *written)
         return found
 
     def _cut_up(self, text: str) -> Parts:
@@ -106,6 +120,12 @@ class Renaming:
             ("", self._numbers[str(part.value)]) if isinstance(part, Mark) else (part, -1)
             for part in self.parts(text)
         ]
+
+    def in_order(self, texts: Iterable[str]) -> list[str]:
+        """The texts, sorted by their places."""
+        texts = list(texts)
+        is_plain = all(self.parts(text) == (text,) for text in texts)
+        return sorted(texts) if is_plain else sorted(texts, key=self.place)
 
     def number(self, name: str) -> int:
         """The number of a name; what was made later has a higher one."""
