@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
+import signal
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import attr
 import pytest
+import trio
 from recipes import BUSY
 from samples import orders, reads, scenario
 
@@ -23,6 +29,7 @@ from testbed.cli.benches import (
     life,
     load,
     preempt,
+    room_profile,
     runs,
     schedule,
     search,
@@ -265,15 +272,109 @@ RATES = ("writes", "reads", "deliveries")
 
 
 def test_runs_of_every_scenario_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs a second under both drivers, and how they compare; or those of one scenario."""
+    """Runs and turns a second, in trio checkpoints, too, and under the other driver; of each
+    scenario, or of one; and each is told of."""
     quick = [scenario for scenario in known() if scenario.name not in BUSY][:3]
     monkeypatch.setattr(runs, "known", lambda: quick)
-    figures = runs.measure(rounds=1, runs=1)
-    assert list(figures) == [scenario.name for scenario in quick]
-    assert list(runs.measure(rounds=1, runs=1, scenario="lost_update")) == ["lost_update"]
+    told: list[str] = []
+    figures = runs.measure(runs=1, tell=told.append)
+    names = [scenario.name for scenario in quick]
+    assert list(figures) == names
+    assert told == [f"{name}, {number} of 3" for number, name in enumerate(names, 1)]
+    assert list(runs.measure(runs=1, scenario="lost_update")) == ["lost_update"]
     for some in figures.values():
-        assert list(some) == ["runs_per_s", "runs_direct_driver_per_s", "ratio_direct_to_trio"]
+        assert list(some) == [
+            "runs_per_s", "turns_per_s", "ratio", "checkpoints_per_run",
+            "runs_direct_driver_per_s", "ratio_direct_to_trio",
+        ]  # fmt: skip
         assert_measured(some)
+
+
+def test_what_a_run_costs_is_its_turns_in_checkpoints() -> None:
+    """Ten turns, each of them so many checkpoints."""
+    found = runs.measure(runs=20, scenario="lost_update")["lost_update"]
+    turns = found["turns_per_s"] / found["runs_per_s"]
+    assert turns == pytest.approx(10, rel=0.1)
+    assert found["checkpoints_per_run"] == pytest.approx(turns / found["ratio"], rel=0.3)
+
+
+def test_a_scenario_has_a_time_and_not_a_number_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In no time two rounds are played all the same, one Run in each; the other driver has one."""
+    played: list[tuple[str, int, int | None]] = []
+    real = runs._played
+
+    def counted(scenario: Any, driver: str, seed: int, *limits: Any) -> Any:
+        done = real(scenario, driver, seed, *limits)
+        played.append((driver, seed, done.runs))
+        return done
+
+    for part in ("PLAIN_S", "TRIO_S", "DIRECT_S"):
+        monkeypatch.setattr(runs, part, 0)
+    monkeypatch.setattr(runs, "checkpoints_per_s", lambda *_: 1000.0)
+    monkeypatch.setattr(runs, "_played", counted)
+    assert_measured(runs.measure(scenario="lost_update", seconds=0)["lost_update"])
+    assert played == [("direct", 0, 1), ("trio", 0, 1), ("trio", 1, 1)]
+    played.clear()
+    runs.measure(runs=2, scenario="lost_update")
+    assert played == [(driver, n, 2) for n in range(runs.ROUNDS) for driver in ("direct", "trio")]
+
+
+def test_a_profile_says_in_which_rooms_the_time_of_runs_goes() -> None:
+    """In percent and by turn, the dearest first; together they are all of it."""
+    (found,) = runs.measure(profile=True, scenario="lost_update", seconds=0.4).values()
+    assert list(found) == ["runs", "turns", "samples", "us_per_turn", "rooms"]
+    rooms = found["rooms"]
+    assert {"kernel", "trio", "client", "objects and codec"} <= set(rooms)
+    percents = [room["percent"] for room in rooms.values()]
+    assert percents == sorted(percents, reverse=True)
+    assert sum(percents) == pytest.approx(100, abs=1)
+    by_turn = sum(room["us_per_turn"] for room in rooms.values())
+    assert by_turn == pytest.approx(found["us_per_turn"], rel=0.02)
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("file", "room"),
+    [
+        ("testbed/turns/head.py", "kernel"),
+        ("testbed/turns/drivers/trio.py", "kernel"),
+        ("testbed/world/play.py", "kernel"),
+        ("testbed/world/world.py", "assembly"),
+        ("testbed/world/judge.py", "claims"),
+        ("testbed/invariants/always.py", "claims"),
+        ("testbed/invariant.py", "claims"),
+        ("testbed/objects/meta.py", "objects and codec"),
+        ("testbed/new_room/file.py", "new_room"),
+        ("testbed/policy.py", "policy"),
+        ("actors/scheduler/queue/backoff.py", "actors/scheduler"),
+        ("actors/framework/snapshot.py", "actors/scheduler"),
+        ("actors/kubelet/invariants/ends.py", "claims"),
+        ("actors/new_room/file.py", "actors/new_room"),
+        ("scenarios/double_bind.py", "assembly"),
+    ],
+)
+def test_the_room_of_a_file_is_its_folder(file: str, room: str) -> None:
+    """A few have a plainer name; a new one shows under its own."""
+    root = Path(runs.__file__).parents[3]
+    assert room_profile.room_of_file(str(root / file)) == room
+
+
+def test_a_library_works_for_its_caller_and_trio_for_itself() -> None:
+    """So does what attrs has generated, and Python; the user's own code is told as that."""
+    for made_by in (attr.__file__, json.__file__, "<attrs generated init testbed.objects.meta>"):
+        assert room_profile.room_of_file(made_by) == ""
+    assert room_profile.room_of_file(trio.__file__) == "trio"
+    assert room_profile.room_of_file(__file__) == "your own"
+    here = inspect.currentframe()
+    assert room_profile.RoomProfile().room_of(here) == "your own"
+    assert room_profile.RoomProfile().room_of(None) == "python"
+
+
+def test_without_a_timer_of_cpu_time_no_profile_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, and what to do."""
+    monkeypatch.delattr(signal, "ITIMER_PROF")
+    with pytest.raises(ScenarioError, match="no timer of CPU time"):
+        runs.measure(profile=True, scenario="lost_update", runs=1)
 
 
 def test_what_it_costs_to_measure_is_told_beside_playing_alone(

@@ -741,6 +741,43 @@ def test_bench_prints_what_a_search_is_shrunk_to(run: Run) -> None:
     assert figures["median"] == int(found.split()[2])
 
 
+def test_bench_prints_runs_as_a_table(run: Run) -> None:
+    """A line for each scenario; as JSON, an object for each."""
+    done = run("bench", "runs", "--scenario", "lost_update", "--runs", "2")
+    assert (done.code, done.err) == (0, "measuring runs …\n")
+    title, head, line = done.out.splitlines()
+    assert title == "runs"
+    assert re.split("  +", head.strip()) == [
+        "scenario", "runs/s", "turns/s", "turns/checkpoint", "checkpoints/run", "runs/s direct",
+    ]  # fmt: skip
+    name, *figures = line.split()
+    assert name == "lost_update"
+    assert len(figures) == 5
+    assert all(re.fullmatch(r"[0-9,.]+", figure) for figure in figures), line
+    again = run("bench", "runs", "--scenario", "lost_update", "--runs", "2", "--json")
+    assert list(again.json) == ["lost_update"]
+    assert again.json["lost_update"]["checkpoints_per_run"] > 10
+
+
+def test_bench_prints_a_profile_room_by_room(run: Run) -> None:
+    """Below the whole, which is all of it."""
+    words = ("bench", "runs", "--scenario", "stolen_slot", "--runs", "2", "--profile")
+    title, head, whole, *rooms = run(*words).out.splitlines()
+    assert (title, head.split()) == ("runs", ["µs/turn", "%"])
+    assert re.fullmatch(r"  [0-9.]+ +100\.0  stolen_slot, 2 runs", whole), whole
+    assert all(re.fullmatch(r"  [0-9.]+ +[0-9.]+ +[a-z/ ]+", room) for room in rooms), rooms
+    assert any(room.endswith("kernel") for room in rooms)
+    found = run(*words, "--json").json["stolen_slot"]
+    assert (found["runs"], "kernel" in found["rooms"]) == (2, True)
+
+
+def test_bench_says_at_which_scenario_it_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error, if it takes long; here nothing takes long, so it is told at once."""
+    monkeypatch.setattr("testbed.cli.progress.SILENT_S", 0)
+    done = run("bench", "runs", "--scenario", "lost_update", "--runs", "1")
+    assert done.err == "measuring runs …\nlost_update, 1 of 1\n"
+
+
 @pytest.mark.parametrize("name", known_choosers())
 def test_every_known_chooser_decides(name: str, run: Run) -> None:
     """By its short name, which the help tells, and with which the Run is played again."""
@@ -895,6 +932,11 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         2,
         "ScenarioError: --pods 17 --nodes 2: there are 16 pods to evict; expected as many as come, "
         "8 on each node.\nNext: testbed bench preempt --pods 16 --nodes 2\n",
+    ),
+    "a profile of what plays no runs": (
+        ["bench", "turns", "--profile"],
+        2,
+        "ScenarioError: --profile: the benchmark 'turns' does not take it; expected with runs.\n",
     ),
     "no runs at all": (["bench", "runs", "--runs", "0"], 2, "0 is not in the range x>=1"),
     "a module that is not there": (

@@ -2,5 +2,5 @@
 plain trio, or a smaller size.
 
 May use: nothing beside it.
-In order: load, cycles, life, knocking; then siblings.
+In order: load, cycles, life, knocking, room_profile; then siblings.
 """

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 import click
 
+from testbed.cli.progress import Progress
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.turns.session import DRIVERS
@@ -22,7 +25,7 @@ BENCHES = {
     "preempt": ("nodes", "pods"),
     "autoscale": ("nodes", "pods"),
     "cluster": ("nodes", "pods"),
-    "runs": ("runs", "scenario"),
+    "runs": ("runs", "scenario", "profile"),
     "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
     "search": ("seeds", "runs_max", "scenario", "chooser"),
@@ -57,6 +60,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (search).")
 @click.option("--scenario", help="Only this one (runs, determinism, search).")
 @click.option("--chooser", help="Only this chooser (search).")
+@click.option("--profile", is_flag=True, default=None, help="Where a Run's time goes (runs).")
 @click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
@@ -73,7 +77,8 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
     schedule      pods placed per second: by the scheduling cycle alone, by the whole World
     preempt       the same for pods that must preempt others on full nodes
     cluster       a full life of a cluster: its cost by turn, its memory, how both grow
-    runs          whole Runs per second, with both drivers
+    runs          whole Runs of each scenario per second, also relative to plain trio
+                  checkpoints; with --profile, in which parts of the testbed their time goes
     compare       Runs per second with all measures of each, relative to playing alone
     determinism   one digest of the traces of many Runs, to compare between processes
     search        Runs to the first violation of each race, for each chooser with a seed
@@ -95,7 +100,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
         return 0
     for bench, figures in results.items():
         say(bench)
-        (_print_search if bench == "search" else _print)(figures, "  ")
+        PRINTED.get(bench, _print)(figures, "  ")
     return 0
 
 
@@ -124,6 +129,13 @@ def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
     module = import_module(f"testbed.cli.benches.{bench}")
     click.echo(f"measuring {bench} …", err=True)
     figures: dict[str, Any]
+    if "tell" in signature(module.measure).parameters:
+        progress = Progress()
+        try:
+            figures = module.measure(**given, tell=lambda line: progress.say(line.__str__))
+        finally:
+            progress.clear()
+        return figures
     length = getattr(module, "length", None)
     if length is None:
         figures = module.measure(**given)
@@ -147,6 +159,47 @@ def _print(figures: dict[str, Any], indent: str) -> None:
             say(f"{indent}{name.ljust(width)}  {shown}")
 
 
+def _print_table(rows: Sequence[tuple[str, ...]], indent: str) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        say(f"{indent}{'  '.join(cells)}".rstrip())
+
+
+RUNS_HEAD = (
+    "scenario",
+    "runs/s",
+    "turns/s",
+    "turns/checkpoint",
+    "checkpoints/run",
+    "runs/s direct",
+)
+
+
+def _print_runs(figures: dict[str, Any], indent: str) -> None:
+    """Print a line for each scenario; or the profile of each, with a line for each room."""
+    if any("rooms" in found for found in figures.values()):
+        for scenario, found in figures.items():
+            whole = (f"{found['us_per_turn']:.1f}", "100.0", f"{scenario}, {found['runs']} runs")
+            rooms = [
+                (f"{room['us_per_turn']:.2f}", f"{room['percent']:.1f}", name)
+                for name, room in found["rooms"].items()
+            ]
+            _print_table([("µs/turn", "%", ""), whole, *rooms], indent)
+        return
+    rows: list[tuple[str, ...]] = [RUNS_HEAD]
+    for scenario, found in figures.items():
+        rates = (
+            found["runs_per_s"],
+            found["turns_per_s"],
+            found["ratio"],
+            found["checkpoints_per_run"],
+            found["runs_direct_driver_per_s"],
+        )
+        rows.append((scenario, *(f"{rate:,}" for rate in rates)))
+    _print_table(rows, indent)
+
+
 HEAD = ("scenario", "chooser", "median", "95 in 100", "censored", "shrunk", "runs/s")
 
 
@@ -163,10 +216,7 @@ def _print_search(figures: dict[str, Any], indent: str) -> None:
             censored = f"{found['censored']} of {found['of']}"
             shrunk, rate = _runs(found["shrunk"], "-"), str(found["runs_per_s"])
             rows.append((race, name, _runs(found["median"]), between, censored, shrunk, rate))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        say(f"{indent}{'  '.join(cells)}".rstrip())
+    _print_table(rows, indent)
     for race, by_chooser in figures.items():
         _print_shrunk(race, by_chooser, indent)
 
@@ -185,3 +235,7 @@ def _print_shrunk(race: str, by_chooser: dict[str, Any], indent: str) -> None:
 
 def _runs(number: int | None, unknown: str = "more") -> str:
     return unknown if number is None else str(number)
+
+
+PRINTED = {"runs": _print_runs, "search": _print_search}
+"""The benchmarks with a table of their own."""
