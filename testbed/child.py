@@ -1,9 +1,24 @@
-"""child: how the testbed starts another Python process of its own."""
+"""child: how the testbed starts another Python process of its own, and speaks with it.
+
+A Child that is *forked* is this process once more: it has imported and assembled what this one has,
+so it starts at once. One that is *spawned* begins from nothing, which takes as long as a hundred
+Runs, but works everywhere.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO
+
+import attrs
+
+PIPE_BYTES = 1 << 16
+_fork: Callable[[], int] | None = getattr(os, "fork", None)
+"""None on a system that has no such thing."""
 
 
 def child_command(module: str) -> list[str]:
@@ -23,3 +38,118 @@ def child_env(**more: str) -> dict[str, str]:
     """
     folders = [folder for folder in sys.path if folder] + [os.getcwd()] * ("" in sys.path)
     return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **more}
+
+
+def can_fork() -> bool:
+    """Whether this process may be forked: a fork has only the thread that forks, and what another
+    one of Python holds stays locked in it for ever. Threads of a library, such as numpy's, are
+    stopped by that library. Other systems than Linux have libraries that do not."""
+    return sys.platform == "linux" and len(sys._current_frames()) == 1
+
+
+@attrs.define(eq=False)
+class Child:
+    """A process of ours, with a pipe to it and one from it. It ends when the pipe to it is closed,
+    and so never outlives this process."""
+
+    pid: int
+    to: int
+    """Where this process writes."""
+    out: int
+    """Where this process reads."""
+    _spawned: subprocess.Popen[bytes] | None = None
+
+    def send(self, message: bytes) -> None:
+        """Write it whole. If the Child is gone, that shows when it is read from."""
+        rest = memoryview(message)
+        with suppress(BrokenPipeError):
+            while rest:
+                rest = rest[os.write(self.to, rest) :]
+
+    def receive(self) -> bytes:
+        """Return some bytes that have come; none if it is gone and has said all."""
+        return os.read(self.out, PIPE_BYTES)
+
+    def is_gone(self) -> bool:
+        """Whether it has ended."""
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.pid, how) is not None
+
+    def end(self) -> int:
+        """Kill it if it still runs; return its exit code, which is negative for a signal."""
+        if self._spawned is not None:
+            self._spawned.kill()
+            code = self._spawned.wait()
+        else:
+            # A process that has ended is still there until it is waited for.
+            os.kill(self.pid, 9)
+            code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        for end in (self.to, self.out):
+            os.close(end)
+            _held.discard(end)
+        return code
+
+
+_held: set[int] = set()
+"""The ends of all pipes to and from the Children of this process."""
+
+
+def forked(serve: Callable[[IO[bytes], IO[bytes]], object], name: str) -> Child:
+    """Fork this process; the Child calls `serve` with its two pipes, and ends when that returns.
+
+    It has a session of its own, so that Ctrl-C reaches this process alone. What it prints goes to
+    standard error. `name` is its `sys.argv[0]`, as it is of one that is spawned.
+    """
+    assert _fork is not None
+    # What is buffered here now would be written by both.
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    asked, to = os.pipe()
+    out, answers = os.pipe()
+    pid = _fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.setsid()
+            # The pipe of another Child would stay open for as long as this one lives.
+            for end in (*_held, to, out):
+                os.close(end)
+            _held.clear()
+            os.dup2(2, 1)
+            sys.stdout = sys.stderr
+            sys.argv = [name]
+            with os.fdopen(asked, "rb") as given, os.fdopen(answers, "wb") as told:
+                serve(given, told)
+            code = 0
+        except (BrokenPipeError, KeyboardInterrupt):
+            pass
+        except BaseException:  # noqa: BLE001 - whatever it is, it goes no further
+            sys.excepthook(*sys.exc_info())
+        finally:
+            # Not by an exception: what this process does at its end is not for the Child to do.
+            with suppress(Exception):
+                sys.stderr.flush()
+            os._exit(code)
+    os.close(asked)
+    os.close(answers)
+    _held.update((to, out))
+    return Child(pid, to, out)
+
+
+def spawned(module: str) -> Child:
+    """Start a module of ours in a session of its own, with pipes as its standard streams."""
+    process = subprocess.Popen(
+        child_command(module),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=child_env(),
+        bufsize=0,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    to, out = (os.dup(pipe.fileno()) for pipe in (process.stdin, process.stdout))
+    process.stdin.close()
+    process.stdout.close()
+    _held.update((to, out))
+    return Child(process.pid, to, out, process)

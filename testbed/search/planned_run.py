@@ -111,7 +111,7 @@ class Outcome:
 
     def line(self) -> bytes:
         """Return it as one line of JSON, without the newline."""
-        return encode(attrs.asdict(self))
+        return encode(self)
 
     @classmethod
     def parse(cls, line: bytes) -> Self:

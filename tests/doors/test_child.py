@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-from testbed.child import child_command, child_env
+from testbed.child import can_fork, child_command, child_env, forked
 
 ROOT = Path(__file__).parent.parent.parent
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
@@ -67,6 +71,17 @@ def test_every_process_is_started_through_the_door() -> None:
     assert through >= 2
 
 
+def test_only_the_door_forks() -> None:
+    """Under whatever name: what a fork must let go of stands there alone."""
+    found = [
+        path.name
+        for package in ("testbed", "actors", "scenarios")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if re.search(r"""["']fork["']|os\.fork""", path.read_text(encoding="utf-8"))
+    ]
+    assert found == ["child.py"]
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -103,3 +118,80 @@ def test_a_child_imports_what_its_parent_does(
     assert path.index(str(tmp_path)) > 0
     assert all(path.index(str(tmp_path)) > path.index(each) for each in ours if "lib" in each)
     assert word == "a"
+
+
+needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="only there a process is forked")
+
+
+@needs_fork
+def test_a_fork_answers_in_a_session_of_its_own(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """What it prints goes to standard error; what was buffered before is written once."""
+
+    def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
+        sys.stdout.write("printed\n")
+        answers.write(f"{os.getsid(0) == os.getpid()} {sys.argv}\n".encode() + asked.readline())
+
+    sys.stdout.write("before\n")
+    child = forked(serve, "worker")
+    child.send(b"asked\n")
+    assert child.receive() == b"True ['worker']\nasked\n"
+    assert child.receive() == b""
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert child.is_gone()
+    assert child.end() == 0
+    assert capfd.readouterr() == ("before\n", "printed\n")
+
+
+@needs_fork
+def test_no_fork_holds_the_pipes_of_another() -> None:
+    """So each ends with its own, whatever others do; and one that is killed says so."""
+
+    def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
+        answers.write(b"up")
+        answers.flush()
+        asked.read()
+
+    children = [forked(serve, "worker") for _ in range(3)]
+    assert [child.receive() for child in children] == [b"up"] * 3
+    assert not any(child.is_gone() for child in children)
+    held = [f"/proc/{one.pid}/fd" for one in children]
+    pipes = {os.readlink(f"/proc/self/fd/{end}") for one in children for end in (one.to, one.out)}
+    for folder in held:
+        theirs = [os.readlink(f"{folder}/{end}") for end in os.listdir(folder)]
+        assert len(pipes & set(theirs)) <= 2
+    assert [child.end() for child in children] == [-9, -9, -9]
+
+
+@needs_fork
+def test_a_fork_that_fails_shows_why_and_does_nothing_of_its_parent(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Neither `finally` nor the tests that come next."""
+
+    def serve(_: IO[bytes], __: IO[bytes]) -> None:
+        raise ZeroDivisionError("of its own")
+
+    try:
+        child = forked(serve, "worker")
+        assert child.receive() == b""
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert child.end() == 1
+    finally:
+        sys.stdout.write("once\n")
+    out, err = capfd.readouterr()
+    assert out == "once\n"
+    assert err.endswith("ZeroDivisionError: of its own\n")
+
+
+def test_what_has_other_threads_is_not_forked() -> None:
+    """What they hold would stay locked."""
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    try:
+        assert not can_fork()
+    finally:
+        over.set()
+        other.join()

@@ -13,8 +13,9 @@ import pytest
 from planned_runs import planned_runs
 
 from testbed.errors import HarnessBug
+from testbed.search.engines import processes
 from testbed.search.engines.here import Here
-from testbed.search.engines.processes import Processes
+from testbed.search.engines.processes import AHEAD_BYTES, Processes
 from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 
@@ -38,6 +39,8 @@ ROUGH = """
                 time.sleep(1)
         if where == "raise":
             raise ZeroDivisionError("of its own")
+        if where == "leave":
+            sys.exit(5)
 
     def elsewhere(world):
         world.start(Writer("alpha"))
@@ -57,9 +60,11 @@ def here(count: int) -> list[Outcome]:
 
 
 @contextmanager
-def workers(task: SearchTask, count: int, hang_s: float = 60) -> Iterator[Processes]:
+def workers(
+    task: SearchTask, count: int, hang_s: float = 60, alone_s: float = 0
+) -> Iterator[Processes]:
     """Processes that are gone afterwards."""
-    engine = Processes(Player(task), count, hang_s=hang_s)
+    engine = Processes(Player(task), count, hang_s=hang_s, alone_s=alone_s)
     try:
         yield engine
     finally:
@@ -77,10 +82,20 @@ def rough(own: Path) -> Path:
     return own
 
 
-def test_two_processes_show_what_this_one_does() -> None:
+@pytest.fixture(params=["forked", "spawned"])
+def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How workers are started: as forks of this process, or from nothing."""
+    kind: str = request.param
+    monkeypatch.setattr(processes, "can_fork", lambda: kind == "forked")
+    return kind
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.usefixtures("start")
+def test_other_processes_show_what_this_one_does(count: int) -> None:
     """In the order of the batch, to the byte; also after a lesson."""
     lesson = Player(TASK).learned.as_dict()
-    with workers(TASK, 2) as engine:
+    with workers(TASK, count) as engine:
         outcomes = list(engine.play(planned_runs(10)))
         engine.learn(lesson)
         outcomes += engine.play(planned_runs(20)[10:])
@@ -88,6 +103,57 @@ def test_two_processes_show_what_this_one_does() -> None:
     assert outcomes == here(20)
 
 
+def test_what_is_soon_done_is_played_here() -> None:
+    """No process is started for it; what comes after its time is played in workers."""
+    with workers(TASK, 2, alone_s=60) as engine:
+        outcomes = list(engine.play(planned_runs(20)))
+        assert engine.pids == []
+        engine._alone_s = 1e-9
+        outcomes += engine.play(planned_runs(40)[20:])
+        assert len(engine.pids) == 2
+    assert outcomes == here(40)
+
+
+def test_short_runs_are_given_to_workers_before_they_ask_for_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Several at once while many are left, then one by one; and no more than a pipe holds."""
+    monkeypatch.setattr(processes, "AHEAD_S", 1)
+    with workers(TASK, 2) as engine:
+        playing = engine.play(planned_runs(60))
+        outcomes = [next(playing)]
+        most = 0
+        for outcome in playing:
+            outcomes.append(outcome)
+            owed = [len(worker.given) for worker in engine._workers]
+            most = max(most, *owed)
+            assert sum(owed) <= 60 - len(outcomes)
+            assert all(worker.bytes_ahead < 2 * AHEAD_BYTES for worker in engine._workers)
+        assert most > 1
+        assert all(worker.bytes_ahead == 0 for worker in engine._workers)
+    assert outcomes == here(60)
+
+
+def test_a_worker_that_is_killed_with_runs_ahead_is_blamed_for_the_first_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that it has not begun are played by others, and no death is counted for them."""
+    monkeypatch.setattr(processes, "AHEAD_S", 1)
+    with workers(TASK, 1) as engine:
+        outcomes = list(engine.play(planned_runs(12)))
+        playing = engine.play(planned_runs(60)[12:])
+        outcomes.append(next(playing))
+        (worker,) = engine._workers
+        os.kill(worker.child.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, worker.child.pid, os.WSTOPPED)
+        assert len(worker.given) > 1
+        os.kill(worker.child.pid, signal.SIGKILL)
+        outcomes += playing
+        assert len(engine._deaths) == len(engine.reports) == 1
+    assert outcomes == here(60)
+
+
+@pytest.mark.usefixtures("start")
 @pytest.mark.parametrize("scenario", ["lost_update", "rough:deadly"])
 def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
     rough: Path, scenario: str
@@ -157,6 +223,15 @@ def test_what_raises_in_a_worker_raises_here(rough: Path) -> None:
     with (
         workers(SearchTask("rough:deadly", {"where": "raise"}), 1) as engine,
         pytest.raises(ZeroDivisionError, match="of its own"),
+    ):
+        list(engine.play([PlannedRun(0, "uniform")]))
+
+
+def test_a_scenario_that_leaves_is_an_error_here_too(rough: Path) -> None:
+    """Its worker does not die of that."""
+    with (
+        workers(SearchTask("rough:deadly", {"where": "leave"}), 1) as engine,
+        pytest.raises(SystemExit, match="5"),
     ):
         list(engine.play([PlannedRun(0, "uniform")]))
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from testbed.cli.attaching.programs import takes_programs
+from testbed.cli.jobs import takes_jobs
 from testbed.cli.own import own_policies
 from testbed.cli.show import EXIT_CODES, FAULTS, JSON, SCENARIO_PATH, SWITCH
 from testbed.search.effort import EFFORTS
@@ -28,7 +29,6 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--seconds", type=click.FloatRange(min=0), help="Stop after this many."),
         click.option("--chooser", help=CHOOSER),
         click.option("--seed", type=int, default=0, help="Seed of the random choices."),
-        click.option("--jobs", type=click.IntRange(1, 256), default=1, help="Worker processes."),
         click.option("--faults", multiple=True, metavar="FAULT", help=FAULTS),
         click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH),
         click.option("--driver", default="direct", help="How actors are run: trio, direct."),
@@ -43,7 +43,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
     command = takes_programs(command)
     for option in reversed(given):
         command = option(command)
-    return own_policies(command)
+    return own_policies(takes_jobs(command))
 
 
 @click.command("search", epilog=EXIT_CODES)
@@ -57,7 +57,7 @@ def command(scenario: str, **given: Any) -> int:
     \b
     testbed search double_bind                        some hundreds of Runs
     testbed search double_bind --switch guard=on      with its guard on it must hold
-    testbed search double_bind --faults crash --effort deep --jobs 2
+    testbed search double_bind --faults crash --effort deep
     testbed search double_bind --ledger night.ledger --resume
     testbed search double_bind --as alpha,beta='./my-scheduler --name {name}'
     """

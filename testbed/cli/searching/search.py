@@ -22,6 +22,7 @@ from testbed.choosers.complete import Complete
 from testbed.cli.attaching.attended import attended_player, check_attended
 from testbed.cli.attaching.places import ATTACHED
 from testbed.cli.attaching.programs import Programs, programs_of
+from testbed.cli.jobs import alone_s, processors
 from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
 from testbed.cli.progress import Clock
 from testbed.cli.searching.folder import FOLDER, Races
@@ -50,7 +51,7 @@ from testbed.search.finding import Finding
 from testbed.search.ledger import Ledger
 from testbed.search.planned_run import SearchTask
 from testbed.search.player import Player
-from testbed.search.portfolio import ARMS, Portfolio
+from testbed.search.portfolio import ARMS, ROUND, Portfolio
 from testbed.search.search import Search, Watching
 from testbed.search.sources import digests
 from testbed.search.terms import modules_of, terms_of
@@ -58,6 +59,8 @@ from testbed.version import VERSION
 from testbed.world.chooser_kinds import known
 
 INTERRUPTED = 130
+JOBS_MAX = ROUND // 2
+"""The most processes unless the user says otherwise: with more, most would wait in each round."""
 
 
 @attrs.frozen
@@ -69,7 +72,8 @@ class Wishes:
     chooser: str | None
     runs: int | None
     seconds: float | None
-    jobs: int
+    jobs: int | None
+    """None: as many as there are processors, unless that could change what is found."""
     ledger: str | None
     resume: bool
     until_first: bool
@@ -119,7 +123,7 @@ def search(
     wishes = Wishes(task, EFFORTS[effort], chooser, programs=given, **more)
     if not given.commands:
         return _search(wishes, Player(task))
-    check_attended(wishes.effort.name, chooser, wishes.jobs, wishes.ledger or wishes.resume)
+    check_attended(wishes.effort.name, chooser, wishes.jobs or 1, wishes.ledger or wishes.resume)
     with attended_player(task, given, wishes.out or ATTACHED) as player:
         return _search(wishes, player)
 
@@ -194,10 +198,14 @@ def _portfolio(wishes: Wishes, faults_max: int) -> Portfolio:
 
 def _engine(wishes: Wishes, player: Player) -> Engine:
     """Where Runs are played. In a complete search each Run follows from the ones before it, so they
-    stay in one process."""
-    if wishes.jobs == 1 or wishes.effort.name == COMPLETE:
+    stay in one process; and so do programs that would disturb each other."""
+    follows = COMPLETE in (wishes.effort.name, wishes.chooser)
+    # A Chooser of the user's own may learn from Run to Run; who says how many jobs knows.
+    may_follow = wishes.chooser is not None and ":" in wishes.chooser
+    jobs = wishes.jobs or (1 if may_follow else min(processors(), JOBS_MAX))
+    if jobs == 1 or follows or wishes.programs.commands:
         return Here(player)
-    return Processes(player, wishes.jobs)
+    return Processes(player, jobs, alone_s=alone_s() if wishes.jobs is None else 0)
 
 
 def _ledger(wishes: Wishes, player: Player) -> Ledger | None:

@@ -1,5 +1,5 @@
 """The Engines, one file each: where the Runs of a search are played.
 
 May use: planned_run, player.
-Siblings: no file here imports another.
+In order: worker; then siblings.
 """

@@ -1,5 +1,10 @@
 """processes: plays in worker processes over pipes, and replaces each that dies or hangs.
 
+- *Work that is soon done* is not worth a process: as long as all Runs together have not taken
+  `alone_s`, they are played here.
+- *A worker* is a fork of this process, if it can be forked. Short Runs are given to it a few at a
+  time, so that it never waits for the next; towards the end of a batch the Runs that are left are
+  given one by one, so that all workers end together.
 - *A worker dies* in a Run: the Run is played once more in another worker. Where it is played does
   not matter, so a worker that was killed from outside changes no result.
 - *A second worker dies* in that Run: then the Run itself is the likely cause. It is Undecided.
@@ -9,28 +14,32 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from selectors import EVENT_READ, DefaultSelector
 
 import attrs
 
-from testbed.child import child_command, child_env
+from testbed.child import Child, can_fork, forked, spawned
 from testbed.errors import HarnessBug
 from testbed.objects.codec import encode
+from testbed.search.engines import worker as of_worker
 from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
+from testbed.turns.session import collected_between
 
-WORKER = "testbed.search.engines.worker"
 HANG_S = 120.0
 """How long a Run may take until its worker is killed. The watchdog ends a slow turn far earlier."""
 DEATHS_MAX = 2
 """A Run in which this many workers have died is not played again."""
 LOOK_EVERY_S = 1.0
-PIPE_BYTES = 1 << 16
+AHEAD_S = 0.005
+"""A worker is given Runs ahead that take about so long together, while this process is busy."""
+AHEAD_BYTES = 1 << 15
+"""The most that may wait in the pipe to a worker: less than a pipe holds, or both might wait for
+each other to read."""
 
 
 _Done = dict[int, Outcome | None]
@@ -42,57 +51,55 @@ class _Worker:
     """One worker process, and what it does now."""
 
     number: int
-    process: subprocess.Popen[bytes]
+    child: Child
     lesson: int = 0
     """The number of the last lesson it was given."""
-    planned: PlannedRun | None = None
-    """The Run it plays now; None if it is idle."""
+    given: deque[tuple[PlannedRun, int]] = attrs.field(factory=deque)
+    """The Runs it owes, with the bytes that each takes in the pipe; it plays the first one now."""
     since_s: float = 0.0
-    received: bytearray = attrs.field(factory=bytearray)
+    """When it has begun with that one."""
+    bytes_ahead: int = 0
+    _rest: bytes = b""
     """The part of a line that has arrived so far."""
 
-    def send(self, message: Data) -> None:
-        """Send it one line. If the worker is gone, that shows when it is read from."""
-        assert self.process.stdin is not None
-        line = memoryview(encode(message) + b"\n")
-        try:
-            while line:
-                line = line[self.process.stdin.write(line) :]
-        except BrokenPipeError:
-            pass
+    def tell(self, message: Data) -> int:
+        """Send it one line; return how long that is."""
+        line = encode(message) + b"\n"
+        self.child.send(line)
+        return len(line)
 
-    def receive(self) -> bytes | None:
-        """Return a line once it is whole, `b""` until then; None if the worker is gone."""
-        assert self.process.stdout is not None
-        part = os.read(self.process.stdout.fileno(), PIPE_BYTES)
-        if not part:
-            return None
-        self.received += part
-        if not self.received.endswith(b"\n"):
-            return b""
-        line, self.received = bytes(self.received), bytearray()
-        return line
+    def give(self, planned: PlannedRun) -> None:
+        """Let it play this Run after those that it owes."""
+        if not self.given:
+            self.since_s = time.monotonic()
+        size = self.tell({"job": planned.as_dict()})
+        self.given.append((planned, size))
+        self.bytes_ahead += size
 
-    def end(self) -> int:
-        """Kill it if it still runs; return its exit code, which is negative for a signal."""
-        process = self.process
-        process.kill()
-        code = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            assert pipe is not None
-            pipe.close()
-        return code
+    def answers(self, part: bytes) -> Iterator[tuple[PlannedRun, bytes]]:
+        """Each Run of which the answer is now whole, with the line."""
+        *lines, self._rest = (self._rest + part).split(b"\n")
+        for line in lines:
+            if not self.given:
+                raise HarnessBug(f"worker {self.number} answered what nobody asked")
+            planned, size = self.given.popleft()
+            self.bytes_ahead -= size
+            yield planned, line
 
 
 class Processes:
     """Plays in up to `workers_max` workers, each started when there is something for it to play."""
 
-    def __init__(self, player: Player, workers_max: int, *, hang_s: float = HANG_S) -> None:
+    def __init__(
+        self, player: Player, workers_max: int, *, hang_s: float = HANG_S, alone_s: float = 0.0
+    ) -> None:
         self.player = player
-        """Plays here the Runs that raised in a worker."""
+        """Plays here what is soon done, and the Runs that raised in a worker."""
         self.reports: list[str] = []
         self._workers_max = workers_max
         self._hang_s = hang_s
+        self._alone_s = alone_s
+        """How long all Runs may still take in this process."""
         self._workers: list[_Worker] = []
         self._started = 0
         self._selector = DefaultSelector()
@@ -100,11 +107,14 @@ class Processes:
         self._learned: Data = {}
         self._deaths: dict[int, int] = {}
         """By the number of a Run: how many workers have died in it."""
+        self._answered = 0
+        self._busy_s = 0.0
+        """How long the workers have taken for all that they have answered."""
 
     @property
     def pids(self) -> list[int]:
         """The process ids of the workers that run now."""
-        return [worker.process.pid for worker in self._workers]
+        return [worker.child.pid for worker in self._workers]
 
     def learn(self, learned: Data) -> None:
         """Keep the lesson: each worker gets it before its next Run."""
@@ -115,16 +125,17 @@ class Processes:
     def play(self, batch: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
         """Play them in the workers; an Outcome that comes early waits for its turn."""
         waiting, done = deque(batch), _Done()
+        yield from self._played_here(waiting)
         try:
-            for planned in batch:
+            for planned in tuple(waiting):
                 while planned.run not in done:
-                    self._hand_out(waiting, done)
+                    self._hand_out(waiting)
                     self._take_in(waiting, done)
                 yield done.pop(planned.run) or self._raise_here(planned)
         finally:
             # Closed early: the Outcomes that these workers still owe would be taken for those of
             # the next batch.
-            for worker in [each for each in self._workers if each.planned is not None]:
+            for worker in [each for each in self._workers if each.given]:
                 self._dismiss(worker)
 
     def close(self) -> None:
@@ -133,43 +144,57 @@ class Processes:
             self._dismiss(worker)
         self._selector.close()
 
+    def _played_here(self, waiting: deque[PlannedRun]) -> Generator[Outcome, None, None]:
+        """Play the first of them here, while that is worth no process."""
+        if self._alone_s <= 0:
+            return
+        with collected_between():
+            while waiting and self._alone_s > 0:
+                began_s = time.monotonic()
+                outcome = self.player.play(waiting.popleft())
+                self._alone_s -= time.monotonic() - began_s
+                yield outcome
+
     # -- giving and taking ----------------------------------------------------------------------
 
-    def _hand_out(self, waiting: deque[PlannedRun], done: _Done) -> None:
-        # A worker may have died while it was idle; no Run is lost by that.
-        for worker in [each for each in self._workers if each.planned is None]:
-            if worker.process.poll() is not None:
-                self._died(worker, waiting, done)
-        while waiting:
-            idle = [each for each in self._workers if each.planned is None]
-            if not idle and len(self._workers) == self._workers_max:
-                return
-            worker = idle[0] if idle else self._start()
+    def _hand_out(self, waiting: deque[PlannedRun]) -> None:
+        while waiting and (worker := self._ready(len(waiting))) is not None:
             if worker.lesson < self._lesson:
-                worker.send({"learn": self._learned})
+                worker.tell({"learn": self._learned})
                 worker.lesson = self._lesson
-            worker.planned = waiting.popleft()
-            worker.since_s = time.monotonic()
-            worker.send({"job": worker.planned.as_dict()})
+            worker.give(waiting.popleft())
+
+    def _ready(self, waiting: int) -> _Worker | None:
+        """The worker that gets the next of so many Runs; None if each of them has enough."""
+        for worker in [each for each in self._workers if not each.given]:
+            if not worker.child.is_gone():
+                return worker
+            # It has died while it was idle; no Run is lost by that.
+            self._died(worker, deque(), {})
+        if len(self._workers) < self._workers_max:
+            return self._start()
+        worker = min(self._workers, key=lambda each: len(each.given))
+        ahead = min(AHEAD_S * self._answered // (self._busy_s or 1), waiting // self._workers_max)
+        has_room = len(worker.given) <= ahead and worker.bytes_ahead < AHEAD_BYTES
+        return worker if has_room else None
 
     def _take_in(self, waiting: deque[PlannedRun], done: _Done) -> None:
-        for key, _ in self._selector.select(LOOK_EVERY_S):
+        ready = self._selector.select(LOOK_EVERY_S)
+        now_s = time.monotonic()
+        for key, _ in ready:
             worker: _Worker = key.data
-            line = worker.receive()
-            if line is None:
+            part = worker.child.receive()
+            if not part:
                 self._died(worker, waiting, done)
-            elif line:
-                failed = b'"failed"' in line[:10]
-                done[self._run_of(worker)] = None if failed else Outcome.parse(line)
-                worker.planned = None
-        for worker in [each for each in self._workers if each.planned is not None]:
-            if time.monotonic() - worker.since_s > self._hang_s:
-                self._hung(worker, done)
-
-    def _run_of(self, worker: _Worker) -> int:
-        if worker.planned is None:
-            raise HarnessBug(f"worker {worker.number} answered what nobody asked")
-        return worker.planned.run
+                continue
+            for planned, line in worker.answers(part):
+                done[planned.run] = None if b'"failed"' in line[:10] else Outcome.parse(line)
+                self._answered += 1
+                self._busy_s += now_s - worker.since_s
+                worker.since_s = now_s
+        for worker in [each for each in self._workers if each.given]:
+            if now_s - worker.since_s > self._hang_s:
+                self._hung(worker, waiting, done)
 
     def _raise_here(self, planned: PlannedRun) -> Outcome:
         """Play it again at its turn, to raise here: the Outcomes before it are taken first."""
@@ -182,7 +207,7 @@ class Processes:
     # -- what goes wrong ------------------------------------------------------------------------
 
     def _died(self, worker: _Worker, waiting: deque[PlannedRun], done: _Done) -> None:
-        planned, pid = worker.planned, worker.process.pid
+        planned, pid = self._taken_back(worker, waiting), worker.child.pid
         code = self._dismiss(worker)
         by = f"signal {-code}" if code < 0 else f"exit code {code}"
         report = f"worker {worker.number} (pid {pid}) was ended by {by}"
@@ -198,8 +223,8 @@ class Processes:
         self.reports.append(f"{report} in run {run}, the second one in that run; it is Undecided")
         done[run] = Outcome(run, planned.chooser, "undecided", f"workers died of it, by {by}")
 
-    def _hung(self, worker: _Worker, done: _Done) -> None:
-        planned, pid = worker.planned, worker.process.pid
+    def _hung(self, worker: _Worker, waiting: deque[PlannedRun], done: _Done) -> None:
+        planned, pid = self._taken_back(worker, waiting), worker.child.pid
         assert planned is not None
         self._dismiss(worker)
         end = f"it did not end within {self._hang_s:g} s"
@@ -209,28 +234,30 @@ class Processes:
             f"{self._hang_s:g} s; it is Undecided"
         )
 
+    def _taken_back(self, worker: _Worker, waiting: deque[PlannedRun]) -> PlannedRun | None:
+        """The Run that it plays, or None; others are to play those that it has not begun."""
+        if not worker.given:
+            return None
+        (playing, _), *ahead = worker.given
+        waiting.extendleft(planned for planned, _ in reversed(ahead))
+        return playing
+
     # -- processes ------------------------------------------------------------------------------
 
     def _start(self) -> _Worker:
         """Start a worker in a session of its own, so that Ctrl-C reaches the search alone."""
         self._started += 1
-        process = subprocess.Popen(
-            child_command(WORKER),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=child_env(),
-            bufsize=0,
-            start_new_session=True,
-        )
-        worker = _Worker(self._started, process)
+        if can_fork():
+            child = forked(partial(of_worker.play, self.player), of_worker.__file__)
+            worker = _Worker(self._started, child, self._lesson)
+        else:
+            worker = _Worker(self._started, spawned(of_worker.__name__))
+            worker.tell({"task": self.player.task.as_dict()})
         self._workers.append(worker)
-        assert process.stdout is not None
-        self._selector.register(process.stdout, EVENT_READ, worker)
-        worker.send({"task": self.player.task.as_dict()})
+        self._selector.register(worker.child.out, EVENT_READ, worker)
         return worker
 
     def _dismiss(self, worker: _Worker) -> int:
         self._workers.remove(worker)
-        assert worker.process.stdout is not None
-        self._selector.unregister(worker.process.stdout)
-        return worker.end()
+        self._selector.unregister(worker.child.out)
+        return worker.child.end()

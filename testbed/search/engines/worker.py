@@ -1,9 +1,10 @@
-"""worker: a process that reads PlannedRuns on standard input, and writes Outcomes.
+"""worker: a process that reads PlannedRuns, and writes Outcomes.
 
-Each line is one JSON object. In: `{"task": …}` first, then `{"learn": …}` and `{"job": …}`, one for
-each PlannedRun. Out, for each of these: its Outcome, or `{"failed": run}` if it raised. Then the
-search plays that Run itself, so that the error is raised there. The worker ends when its input
-ends, so it never outlives the search.
+Each line is one JSON object. In: `{"learn": …}` and `{"job": …}`, one for each PlannedRun; before
+them `{"task": …}`, if the process has begun from nothing and not as a fork of the search. Out, for
+each PlannedRun: its Outcome, or `{"failed": run}` if it raised. Then the search plays that Run
+itself, so that the error is raised there. The worker ends when its input ends, so it never outlives
+the search.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from testbed.turns.session import collected_between
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer line by line until `asked` ends."""
-    lines = iter(asked.readline, b"")
-    task = next(lines, None)
-    if task is None:
-        return
-    player = Player(SearchTask.of(decode(task)["task"]))
+    """Read the task, then answer line by line until `asked` ends."""
+    if task := asked.readline():
+        play(Player(SearchTask.of(decode(task)["task"])), asked, answers)
+
+
+def play(player: Player, asked: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer line by line until `asked` ends; each answer is sent at once, so that it is known
+    which Run is played now."""
     with collected_between():
-        for answer in _answers(player, lines):
+        for answer in _answers(player, iter(asked.readline, b"")):
             answers.write(answer + b"\n")
             answers.flush()
 
@@ -42,7 +45,7 @@ def _answers(player: Player, lines: Iterator[bytes]) -> Iterator[bytes]:
                 planned = PlannedRun.of(data)
                 try:
                     yield player.play(planned).line()
-                except Exception:  # noqa: BLE001 (whatever it is, the search will meet it, too)
+                except (Exception, SystemExit):  # noqa: BLE001 - the search will meet it, too
                     yield encode({"failed": planned.run})
 
 
