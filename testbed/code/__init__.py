@@ -2,5 +2,5 @@
 with; and how a frozen class is made quickly.
 
 May use: errors.
-In order: whose, takes, quick.
+In order: whose, takes, twin, copier, quick.
 """

@@ -1,9 +1,4 @@
-"""Quick: a constructor for frozen classes that does not call out for each field.
-
-Nearly all that a World holds is frozen, and a Run makes thousands of such objects. The constructor
-that attrs writes for a frozen class sets each field by a call of `object.__setattr__`, past the
-class's own, which refuses. A Pod's spec has thirty fields, so that is most of what an object costs.
-"""
+"""Quick: a constructor for frozen classes that does not call out for each field (see `twin.py`)."""
 
 from __future__ import annotations
 
@@ -12,28 +7,25 @@ from typing import Any, TypeVar
 
 import attrs
 
+from testbed.code.twin import open_twin
 from testbed.errors import HarnessBug
 
 T = TypeVar("T")
 _SET_CLASS = object.__dict__["__class__"].__set__
 
 
-# While it is being made, an object is of a twin of its class: the same slots, but not frozen. There
-# Python stores a field as it does in any class, without a call. Then the object becomes what it is.
-# Nobody else can see it before, except for defaults that are worked out from the object itself and
-# for `__attrs_post_init__`: these come after.
+# Nothing else can see the object while it is of its twin, except for defaults that are worked out
+# from the object itself and for `__attrs_post_init__`: these come after.
 def quick(frozen: type[T]) -> type[T]:
-    """Give a class of `@attrs.frozen(weakref_slot=False)` a quick constructor, and return it.
+    """Give a class of `@attrs.frozen` a quick constructor, and return it.
 
     It takes the same arguments, with the same defaults and converters. Validators are not known.
     """
-    own = frozen.__dict__["__slots__"]
-    if "__weakref__" in own or "__attrs_pre_init__" in dir(frozen):
-        raise HarnessBug(f"{frozen.__name__}: expected @attrs.frozen(weakref_slot=False)")
-    names = {"__slots__": own, "__setattr__": object.__setattr__, "__module__": frozen.__module__}
+    if hasattr(frozen, "__attrs_pre_init__") or "__dict__" in dir(frozen):
+        raise HarnessBug(f"{frozen.__name__}: expected @attrs.frozen, with slots alone")
     known: dict[str, Any] = {
         "_open": _SET_CLASS,
-        "_twin": type(frozen)(f"{frozen.__name__}InTheMaking", frozen.__bases__, names),
+        "_twin": open_twin(frozen),
         "_frozen": frozen,
         "_set": object.__setattr__,
         "_nothing": attrs.NOTHING,

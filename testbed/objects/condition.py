@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.calendar import whole_second
 from testbed.objects.meta import evolved, wire
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 
 
+@quick
 @attrs.frozen
 class Condition:
     """One fact of an object's status, such as `Ready`, `PodScheduled` or `DisruptionTarget`."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.meta import Object, wire
 from testbed.objects.reference import Reference
 
@@ -45,6 +46,7 @@ class EventSeries:
     """When last."""
 
 
+@quick
 @attrs.frozen
 class Event(Object):
     """What a component reports about an object."""

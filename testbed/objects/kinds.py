@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from testbed.code.twin import is_open_twin
 from testbed.errors import UnknownName
 from testbed.objects.binding import Binding, Eviction
 from testbed.objects.config import ConfigMap
-from testbed.objects.copier import is_open_twin
 from testbed.objects.deployment import Deployment, StatefulSet
 from testbed.objects.disruption_budget import PodDisruptionBudget
 from testbed.objects.event import Event

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import attrs
 
-from testbed.objects.copier import copier_of, names_of
+from testbed.code.copier import copier_of, names_of
+from testbed.code.quick import quick
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -177,6 +178,7 @@ class Owner:
     """Whether an owner that is deleted in the foreground waits until this object is gone."""
 
 
+@quick
 @attrs.frozen
 class Meta:
     """Name, identity and age of an object (API-1)."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.affinity import Affinity, Toleration, TopologySpreadConstraint
 from testbed.objects.condition import Condition
 from testbed.objects.meta import Map, Object, named, texts, wire
@@ -84,6 +85,7 @@ class Derived:
     __slots__ = ("requests", "summary")
 
 
+@quick
 @attrs.frozen
 class PodSpec(Derived):
     """The desired state, and the node that a scheduler has bound the pod to (API-58)."""
@@ -150,6 +152,7 @@ class Waiting:
     """The same in a sentence."""
 
 
+@quick
 @attrs.frozen
 class Running:
     """The state of a container that runs."""
@@ -158,6 +161,7 @@ class Running:
     """When it started."""
 
 
+@quick
 @attrs.frozen
 class Terminated:
     """The state of a container that has ended."""
@@ -174,6 +178,7 @@ class Terminated:
     """When it ended."""
 
 
+@quick
 @attrs.frozen
 class ContainerState:
     """The state of a container: one of the three."""
@@ -186,6 +191,7 @@ class ContainerState:
     """Set if it has ended."""
 
 
+@quick
 @attrs.frozen
 class ContainerStatus:
     """The status of one container."""
@@ -206,6 +212,7 @@ class ContainerStatus:
     """How it ended the time before."""
 
 
+@quick
 @attrs.frozen
 class PodStatus:
     """The observed state of a pod, most of it reported by its kubelet."""
@@ -232,6 +239,7 @@ class PodStatus:
     """How each of its init containers is."""
 
 
+@quick
 @attrs.frozen
 class Pod(Object):
     """Containers to run together on one node."""

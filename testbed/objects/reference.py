@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.meta import UNSET, Object, Revision, wire
 
 
+@quick
 @attrs.frozen
 class Reference:
     """Names an object, as far as its author knows the fields."""

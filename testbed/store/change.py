@@ -8,9 +8,12 @@ from operator import attrgetter
 
 import attrs
 
+from testbed.code.quick import quick
+
 revision_of = attrgetter("revision")
 
 
+@quick
 @attrs.frozen(weakref_slot=False)
 class Entry:
     """One object as one write left it."""
@@ -27,6 +30,7 @@ class Entry:
     """How many writes this life of the key has seen, from 1."""
 
 
+@quick
 @attrs.frozen(weakref_slot=False)
 class Change:
     """What one write did to one key; the atom of history and of every watch."""

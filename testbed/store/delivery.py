@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import Expired
 from testbed.objects.meta import UNSET, Revision, looked
 from testbed.store.change import Change
@@ -12,6 +13,7 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 BOOKMARK, ERROR = "BOOKMARK", "ERROR"
 
 
+@quick
 @attrs.frozen
 class Delivery:
     """One message of the watch protocol, from a Watch to its reader."""

@@ -22,7 +22,7 @@ NO_OPTIONS: Map[Any] = Map()
 
 
 @quick
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen
 class Operation:
     """A request to an Endpoint. It is plain data: it fits on one JSON line."""
 
@@ -95,6 +95,7 @@ Handler = Generator[Pause, int | None, Any]
 goes on, or None if it is driven without a clock."""
 
 
+@quick
 @attrs.frozen
 class Listing:
     """The answer to a list: the objects in order of their keys, and the revision of that state."""

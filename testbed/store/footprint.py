@@ -19,6 +19,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.meta import changed_fields
 from testbed.store.change import Change, plural_of
 
@@ -50,6 +51,7 @@ FAMILIES = {
 """What stands before the colon of a key that is no object's, and what is named behind it."""
 
 
+@quick
 @attrs.frozen
 class Footprint:
     """The keys that a turn reads and writes; two turns that do not clash commute.

@@ -8,6 +8,7 @@ from operator import attrgetter
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import Invalid
 from testbed.objects.labels import Requirement
 from testbed.objects.meta import Map, Object, Revision, field_of, text_of
@@ -113,6 +114,7 @@ def _is_equal(read: Callable[[object], object], asked: object) -> Callable[[obje
     return lambda value: read(value) == asked
 
 
+@quick
 @attrs.frozen
 class View:
     """What a list or a watch looks at: which objects of a kind, and which of their fields.

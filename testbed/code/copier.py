@@ -7,11 +7,12 @@ from typing import Any, NoReturn
 
 import attrs
 
+from testbed.code.twin import open_twin
+
 Copier = Callable[[Any, dict[str, Any]], Any]
 """From an instance and the changes of its fields, by name, to the copy."""
 _names: dict[type, tuple[str, ...]] = {}
 _copiers: dict[type, Copier] = {}
-_open_twins: set[type] = set()
 
 
 def names_of(kind: type) -> tuple[str, ...]:
@@ -20,11 +21,6 @@ def names_of(kind: type) -> tuple[str, ...]:
     if names is None:
         names = _names[kind] = tuple(field.name for field in attrs.fields(kind))
     return names
-
-
-def is_open_twin(kind: type) -> bool:
-    """Whether a class is none of its own, but serves a copier alone."""
-    return kind in _open_twins
 
 
 def copier_of(kind: type) -> Copier:
@@ -36,21 +32,16 @@ def copier_of(kind: type) -> Copier:
 
 
 def _made(kind: type) -> Copier:
-    # To set a field of a frozen instance costs several times what a plain assignment does. So a
-    # copy is made as an instance of a twin of the class, which differs in not being frozen, and
-    # becomes one of the class itself once its fields are set. The code is made field by field, as
-    # attrs makes its `__init__`.
+    # The code is made field by field, as attrs makes its `__init__`; the copy is made as an
+    # instance of the open twin.
     names = names_of(kind)
-    open_ = {"__slots__": (), "__setattr__": object.__setattr__}
-    twin = type(kind)(kind.__name__, (kind,), open_)
-    _open_twins.add(twin)
 
     def unknown(changes: dict[str, Any]) -> NoReturn:
         name = next(name for name in changes if name not in names)
         raise TypeError(f"a {kind.__name__} has no {name}; it has {', '.join(names)}")
 
     known: dict[str, Any] = {
-        "blank": object.__new__, "twin": twin, "kind": kind, "names": frozenset(names),
+        "blank": object.__new__, "twin": open_twin(kind), "kind": kind, "names": frozenset(names),
         "set_": object.__setattr__, "unknown": unknown,
     }  # fmt: skip
     lines = (

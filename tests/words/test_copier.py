@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 import pytest
 
+from testbed.code.copier import names_of
 from testbed.objects import KINDS, Meta, Note, Object, Pod, PodSpec, Taint
-from testbed.objects.copier import names_of
 from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import evolved
 
