@@ -40,14 +40,14 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
         for world in worlds:
             noticed.table = world.table
             try:
-                with guarded(world.table):
+                with watched(watchdog, world.table):
                     yield world.table
             finally:
                 world.close()
             noticed.table = None
             world.conclude()
 
-    with noticing() as noticed, closing(tables()) as every:
+    with noticing() as noticed, Watchdog() as watchdog, closing(tables()) as every:
         if driver == "direct":
             for table in every:
                 direct.play(table)
@@ -58,14 +58,15 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
 # A collection in the middle of a Run could run code of an actor, such as a finalizer, at a moment
 # that no Chooser has chosen.
 @contextmanager
-def guarded(table: Table) -> Iterator[None]:
-    """Collect no garbage during a Run, and set a watchdog beside it."""
+def watched(watchdog: Watchdog, table: Table) -> Iterator[None]:
+    """Let the watchdog watch a Run, and collect no garbage during it."""
     was_enabled = gc.isenabled()
     gc.disable()
+    watchdog.watch(table)
     try:
-        with Watchdog(table):
-            yield
+        yield
     finally:
+        watchdog.watch(None)
         if was_enabled:
             gc.enable()
 

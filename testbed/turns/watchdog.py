@@ -35,10 +35,12 @@ OURS = ("testbed", "trio")
 
 
 class Watchdog:
-    """Beside one Run: `with Watchdog(table)`."""
+    """Beside the Runs of a session, one after another: `with Watchdog() as watchdog`. To set its
+    timer and its handlers costs as much as some turns, so that is done once for all Runs."""
 
-    def __init__(self, table: Table, seconds: float | None = None) -> None:
-        self.table = table
+    def __init__(self, seconds: float | None = None) -> None:
+        self.table: Table | None = None
+        """Whose Run it is now; None between two Runs."""
         self.seconds = SECONDS if seconds is None else seconds
         self._tick_s = min(TICK_S, self.seconds / 2)
         self._turn = (-1, 0)
@@ -47,7 +49,7 @@ class Watchdog:
         self._raised: BaseException | None = None
         """What it has raised in a frame of the turn under way."""
         self._tracer: Any = None
-        """The trace function of this thread before step 3; restored at the end."""
+        """The trace function of this thread before step 3; restored at the end of the Run."""
         self._is_tracing = False
         self._alarm: Any = None
         self._interrupt: Any = None
@@ -63,7 +65,18 @@ class Watchdog:
             self._interrupt = signal.signal(signal.SIGINT, self._interrupted)
         return self
 
+    def watch(self, table: Table | None) -> None:
+        """A Run of this Table begins; None: it is over."""
+        self.table = table
+        self._turn = (-1, 0)
+        self._waited_s = 0.0
+        self._asked, self._raised = False, None
+        if self._is_tracing:
+            self._is_tracing = False
+            sys.settrace(self._tracer)
+
     def __exit__(self, *_: object) -> None:
+        self.watch(None)
         if self._alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._alarm)
@@ -71,20 +84,23 @@ class Watchdog:
         if self._interrupt is not None:
             signal.signal(signal.SIGINT, self._interrupt)
             self._interrupt = None
-        if self._is_tracing:
-            sys.settrace(self._tracer)
 
-    def _interrupted(self, _: int, frame: FrameType | None) -> None:
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
         table = self.table
+        if table is None:  # no actor's code runs, so what would have been done without us is safe
+            self._interrupt(number, frame)
+            return
         if isinstance(table.stop, KeyboardInterrupt):
-            self._raise(frame, table.stop)
+            self._raise(table, frame, table.stop)
             return
         table.stop = KeyboardInterrupt()
         self._turn, self._waited_s = (table.step, table.waits), self.seconds
-        self._ask(table.stop)
+        self._ask(table, table.stop)
 
     def _tick(self, _: int, frame: FrameType | None) -> None:
         table = self.table
+        if table is None:
+            return
         if self._turn != (turn := (table.step, table.waits)):
             self._turn = turn
             self._asked, self._raised = False, None
@@ -94,29 +110,24 @@ class Watchdog:
         self._waited_s += self._tick_s
         if self._waited_s < self.seconds:
             return
-        why = table.stop or Overrun(self._reason())
+        why = table.stop or Overrun(_reason(table))
         if not self._asked:
-            self._ask(why)
+            self._ask(table, why)
         else:
-            self._raise(frame, why)
+            self._raise(table, frame, why)
 
-    def _ask(self, why: BaseException) -> None:
+    def _ask(self, table: Table, why: BaseException) -> None:
         self._asked = True
-        self.table.ask_to_stop(why)
+        table.ask_to_stop(why)
         if self._alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, PATIENCE_S, self._tick_s)
 
-    def _reason(self) -> str:
-        seat = self.table.running
-        who = seat.life.role.name if seat is not None else "the World"
-        return f"{who} did not yield after turn {self.table.step}"
-
-    def _raise(self, frame: FrameType | None, error: BaseException) -> None:
+    def _raise(self, table: Table, frame: FrameType | None, error: BaseException) -> None:
         """Raise it in the frame that spins. Not in a frame of trio's, which would not survive it,
         and not during the teardown, which the World must finish."""
         if not _may_raise_in(frame):
-            self.table.ask_to_stop(error)
-        elif self.table.running is not None or not self.table.is_over:
+            table.ask_to_stop(error)
+        elif table.running is not None or not table.is_over:
             if self._raised is not None:
                 self._chase(frame)
             self._raised = error
@@ -144,6 +155,12 @@ class Watchdog:
             if _package(frame) not in OURS:
                 frame.f_trace = trace
             frame = frame.f_back
+
+
+def _reason(table: Table) -> str:
+    seat = table.running
+    who = seat.life.role.name if seat is not None else "the World"
+    return f"{who} did not yield after turn {table.step}"
 
 
 def _may_raise_in(frame: FrameType | None) -> bool:

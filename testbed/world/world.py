@@ -38,9 +38,10 @@ from testbed.turns.drivers import trio
 from testbed.turns.forgotten import noticing
 from testbed.turns.life import Role, Seat
 from testbed.turns.option import START, Option
-from testbed.turns.session import guarded, play_all
+from testbed.turns.session import play_all, watched
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
+from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance
 from testbed.world.budget import UNBOUNDED, Budget
 from testbed.world.fault_kinds import check_aim
@@ -266,7 +267,7 @@ class World:
         if not self.prepare(chooser, trace=trace, number=number):
             raise ScenarioError(f"{type(chooser).__name__} has no Run left to play")
         try:
-            with guarded(self.table), noticing() as noticed:
+            with noticing() as noticed, Watchdog() as dog, watched(dog, self.table):
                 noticed.table = self.table
                 await trio.play_async(self.table)
         finally:

@@ -27,7 +27,6 @@ from testbed.turns.head import Waiter
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.recorded import load
 from testbed.turns.session import play_all
-from testbed.turns.table import Table
 from testbed.turns.trace import Step, Trace
 from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance, Standing
@@ -292,7 +291,6 @@ def test_a_world_may_wait_for_programs_but_not_spin_then(driver: str, chooser: t
 
 def test_the_watchdog_leaves_alone_what_somebody_else_has_taken() -> None:
     """A SIGALRM with a handler keeps it, and its timer; likewise a SIGINT."""
-    table = Table()
 
     def theirs(*_: object) -> None:
         """Somebody else's."""
@@ -300,7 +298,7 @@ def test_the_watchdog_leaves_alone_what_somebody_else_has_taken() -> None:
     for number in HANDLERS:
         before = signal.signal(number, theirs)
         try:
-            with Watchdog(table):
+            with Watchdog():
                 assert signal.getsignal(number) is theirs
         finally:
             signal.signal(number, before)
