@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import attrs
@@ -125,7 +127,7 @@ class Revision:
 def text_of(revision: Revision | Numbered | str) -> str:
     """The text of a Revision, for the testbed and for Endpoints, whose looks leave no mark. So of
     any other text that holds numbers of the Store."""
-    return revision._text if isinstance(revision, Revision | Numbered) else str(revision)
+    return revision._text if isinstance(revision, (Revision, Numbered)) else str(revision)
 
 
 class Numbered:
@@ -255,7 +257,10 @@ class Object:
     @property
     def key(self) -> str:
         """Its key in the Store: `pods/default/p1`, `nodes/n1`."""
-        return key_of(type(self), self.meta.name, self.meta.namespace)
+        meta = self.meta
+        if self.is_namespaced:
+            return f"{self.plural}/{meta.namespace or 'default'}/{meta.name}"
+        return f"{self.plural}/{meta.name}"
 
     def is_as(self, other: Object) -> bool:
         """Whether the two differ in nothing but their revision. An update that would store such a
@@ -266,6 +271,8 @@ class Object:
             if name != "meta" and _differ(getattr(self, name), getattr(other, name)):
                 return False
         mine, theirs = self.meta, other.meta
+        if mine is theirs:
+            return True
         return not any(
             name != "revision" and _differ(getattr(mine, name), getattr(theirs, name))
             for name in names_of(Meta)
@@ -314,7 +321,23 @@ def prefix_of(kind: type[Object], namespace: str | None = None) -> str:
 def field_of(value: object, path: str) -> object:
     """The value at a dotted path (`spec.node_name`, `data.owner`), or None. A name in a Map may
     itself contain dots, as names of labels do."""
+    try:
+        return _getter_of(path)(value)
+    except AttributeError:
+        return _found(value, path.split("."))
+
+
+@lru_cache(1024)
+def _getter_of(path: str) -> Callable[[object], object]:
+    """What gets the value at once if no Map is on the way, and else raises AttributeError."""
     parts = path.split(".")
+    # Of a Map, such a getter would get the method of that name.
+    if any(hasattr(Map, part) for part in parts):
+        return lambda value: _found(value, parts)
+    return attrgetter(path)
+
+
+def _found(value: object, parts: list[str]) -> object:
     for n, part in enumerate(parts):
         if isinstance(value, dict):
             name = ".".join(parts[n:])

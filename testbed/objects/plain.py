@@ -96,7 +96,7 @@ def _frozen(tree: Tree, path: str, deep: int, nulls: bool) -> Tree:
 
 def thawed(tree: Tree) -> Tree:
     """A copy of a tree as dicts and lists."""
-    if isinstance(tree, str | int | None):
+    if tree is None or isinstance(tree, (str, int)):
         return tree
     if isinstance(tree, Mapping):
         return {name: thawed(value) for name, value in tree.items()}

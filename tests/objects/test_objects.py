@@ -130,6 +130,8 @@ def test_a_field_is_found_by_its_path(path: str, value: object) -> None:
     """What is not there is None, however deep one asks."""
     assert field_of(BOUND, path) == value
     assert field_of(Note("n", data=Map(owner="x")), "data.owner") == "x"
+    assert field_of(Note("n", data=Map(items="x")), "data.items") == "x"
+    assert field_of(Note("n", data=Map(owner="x")), "data.items") is None
 
 
 def test_a_name_in_a_map_may_have_dots() -> None:
