@@ -43,6 +43,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+NEVER: tuple[int, list[Entry]] = (-1, [])
+
+
 class Store:
     """The state of a World's cluster. Only an Endpoint should write it.
 
@@ -71,6 +74,8 @@ class Store:
         # them in, up to the place `_filed`, so that writes do not pay for it.
         self._past: dict[str, list[Change]] = {}
         self._filed = 0
+        # By prefix what was last read there, and at which place in the log of its kind.
+        self._listed: dict[str, tuple[int, list[Entry]]] = {}
         # By revision the Marks of each commit's turn; those of turns that read the revision.
         self._marked: dict[int, Marks] = {}
         self._revision_readers: list[Marks] = []
@@ -118,6 +123,10 @@ class Store:
 
     def range(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """All Entries under a prefix, sorted by key: one consistent snapshot."""
+        if at is None and limit is None:
+            plural, slash, _ = prefix.partition("/")
+            self.mark(reads=(f"{LOG}{plural}" if slash else LOG,))
+            return self._present(prefix)
         return self.between(prefix, end_of(prefix), at, limit)
 
     def between(
@@ -131,6 +140,8 @@ class Store:
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """As `range`, for the harness: it leaves no mark, and knows as much as `peek`."""
+        if at is None and limit is None:
+            return self._present(prefix)
         return self._read(prefix, end_of(prefix), at, limit)
 
     def log(self, plural: str | None = None) -> Log:
@@ -138,7 +149,12 @@ class Store:
 
         It is the Store's own Log and grows with it: keep it, and never write it.
         """
-        return self._log if plural is None else self._logs.setdefault(plural, Log())
+        if plural is None:
+            return self._log
+        log = self._logs.get(plural)
+        if log is None:
+            log = self._logs[plural] = Log()
+        return log
 
     def changes(self, plural: str | None = None, since: int = 0) -> list[Change]:
         """The Changes of one kind, or of all, newer than a revision, oldest first.
@@ -261,6 +277,23 @@ class Store:
     def first_after(self, ms: int) -> int:
         """The first revision, from 2, that was, or will be, committed after that time."""
         return bisect_right(self._committed_ms, ms) + 2
+
+    def _present(self, prefix: str) -> list[Entry]:
+        """What is under a prefix now."""
+        # Claims, and servers whose cache follows, ask for the same again and again: it is what it
+        # was unless there is a new Change of that kind.
+        plural, slash, _ = prefix.partition("/")
+        if not slash:
+            return self._read(prefix, end_of(prefix), None, None)
+        log = self._logs.get(plural)
+        if log is None:
+            return []
+        end = log.first + len(log.changes)
+        as_of, found = self._listed.get(prefix, NEVER)
+        if as_of != end:
+            found = self._read(prefix, end_of(prefix), None, None)
+            self._listed[prefix] = (end, found)
+        return found.copy()
 
     def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:
         to = None if end == ONWARD else end

@@ -24,6 +24,7 @@ ASSEMBLY = "scenario"
 """The caller that creates the initial objects of a World."""
 EXACT, NOT_OLDER = "Exact", "NotOlderThan"
 """How a list matches the revision that it names."""
+NO_META = Meta()
 TOO_LARGE = "ResourceVersionTooLarge"
 """Why an Endpoint refuses to read at a revision that it has not reached yet."""
 
@@ -304,7 +305,7 @@ class StoreEndpoint:
         creator = creator_of(self.name, caller)
         self.store.mark(writes=(f"uids:{creator}",))
         nth = self._created[creator] = self._created.get(creator, 0) + 1
-        given = item.meta if caller == ASSEMBLY else Meta()
+        given = item.meta if caller == ASSEMBLY else NO_META
         return item.with_meta(
             uid=given.uid or f"{creator}-{nth}",
             created_ms=whole_second(now_ms) if given.created_ms is None else given.created_ms,

@@ -7,6 +7,7 @@ refuses before it looks at any key.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import eq, gt, lt, ne
 from typing import Any
 
@@ -113,6 +114,7 @@ def check_key(key: str) -> None:
         raise Invalid("the key is empty; give one such as pods/default/p1")
 
 
+@lru_cache(1024)
 def end_of(prefix: str) -> str:
     """The first key after all keys that start with the prefix."""
     stem = prefix.rstrip(_LAST)

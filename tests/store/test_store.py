@@ -423,3 +423,23 @@ def test_a_time_says_which_revision_was_the_first_after_it() -> None:
         store.put(f"notes/{name}", 1)
     assert [store.first_after(ms) for ms in (0, 9, 10, 29, 30)] == [2, 2, 4, 4, 5]
     assert Store().first_after(0) == 2
+
+
+def test_what_is_listed_again_is_as_it_is_then() -> None:
+    """Whatever was done with what was listed before, and whichever kind was written since."""
+    store = Store()
+    assert store.snapshot("pods/") == []
+    store.put("pods/a/p", 1)
+    first = store.snapshot("pods/")
+    assert store.range("pods/a/") == first == store.snapshot("pods/")
+    assert store.snapshot("pods/b/") == []
+    first.clear()
+    assert [entry.value for entry in store.range("pods/")] == [1]
+    store.put("nodes/n", 2)
+    store.put("pods/a/p", 3)
+    store.put("pods/b/q", 4)
+    assert [entry.value for entry in store.snapshot("pods/")] == [3, 4]
+    store.compact(store.revision)
+    store.delete("pods/a/p")
+    assert [entry.value for entry in store.snapshot("pods/")] == [4]
+    assert store.range("pods/a/") == []
