@@ -120,13 +120,13 @@ def _may_make(server: ApiServer, operation: Operation, caller: str) -> Footprint
 def _has_subresource(operation: Operation) -> bool:
     """Whether its kind is known and has the subresource: some have a status or a scale, and only
     pods are bound and evicted."""
-    if operation.plural not in PLURALS:
-        return False
+    if not operation.subresource or operation.plural not in PLURALS:
+        return operation.plural in PLURALS
     if operation.subresource == "status":
         return hasattr(kind_by_plural(operation.plural), "status")
     if operation.subresource == "scale":
         return operation.plural in scaling.SCALED
-    return not operation.subresource or operation.plural == Pod.plural
+    return operation.plural == Pod.plural
 
 
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:

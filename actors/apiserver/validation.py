@@ -69,9 +69,11 @@ def _in_spec(path: str, spec: PodSpec) -> Wrongs:
         ("initContainers", spec.init_containers),
     ):
         for place, container in enumerate(containers):
-            resources, field = container.resources, f"{path}.{name}[{place}].resources"
-            yield from _negative_amounts(f"{field}.limits", resources.limits)
-            yield from _negative_amounts(f"{field}.requests", resources.requests)
+            resources = container.resources
+            for what, amounts in (("limits", resources.limits), ("requests", resources.requests)):
+                if amounts:
+                    field = f"{path}.{name}[{place}].resources.{what}"
+                    yield from _negative_amounts(field, amounts)
     yield from _unsupported(f"{path}.restartPolicy", spec.restart_policy, ALWAYS, ON_FAILURE, NEVER)
     yield from _negative_amounts(f"{path}.overhead.limits", spec.overhead)
 

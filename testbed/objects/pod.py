@@ -14,6 +14,8 @@ from testbed.objects.meta import Map, Object, named, texts, wire
 from testbed.objects.quantity import CPU, Quantity, amounts, counted, milli, whole
 
 BEST_EFFORT, BURSTABLE, GUARANTEED = "BestEffort", "Burstable", "Guaranteed"
+COMPUTE = (CPU, "memory")
+"""The resources that the quality of service is about."""
 ANYWHERE = "0.0.0.0"
 """The address of a port that is taken at all addresses of the node."""
 TCP = "TCP"
@@ -326,7 +328,7 @@ def qos_of(spec: PodSpec) -> str:
     for container in (*spec.containers, *spec.init_containers):
         _add_compute(requests, container.resources.requests)
         limited = _add_compute(limits, container.resources.limits)
-        is_guaranteed = is_guaranteed and limited == {CPU, "memory"}
+        is_guaranteed = is_guaranteed and limited == len(COMPUTE)
     if not requests and not limits:
         return BEST_EFFORT
     return GUARANTEED if is_guaranteed and requests == limits else BURSTABLE
@@ -337,9 +339,12 @@ def _add(total: dict[str, int], amounts: Map[Quantity]) -> None:
         total[name] = total.get(name, 0) + counted(name, amount)
 
 
-def _add_compute(total: dict[str, int], amounts: Map[Quantity]) -> set[str]:
-    """Add the cpu and memory of `amounts` to `total`, and return which of the two they name."""
-    named = {name for name in (CPU, "memory") if name in amounts and amounts[name].nano > 0}
-    for name in sorted(named):
-        total[name] = total.get(name, 0) + amounts[name].nano
+def _add_compute(total: dict[str, int], amounts: Map[Quantity]) -> int:
+    """Add the cpu and memory of `amounts` to `total`, and return how many of the two they name."""
+    named = 0
+    for name in COMPUTE:
+        amount = amounts.get(name)
+        if amount is not None and amount.nano > 0:
+            total[name] = total.get(name, 0) + amount.nano
+            named += 1
     return named

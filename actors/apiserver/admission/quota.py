@@ -27,8 +27,11 @@ def admit(call: Call, pod: Pod) -> Handler:
     # controller counts again. And a cache that lags may show an old quota four times, so that the
     # pod is refused by a Conflict that its creator has not caused.
     quotas = _read(call, pod)
-    pertinent = list(_pertinent(call, pod, quotas))
-    _check_limited(call, pod, quotas)
+    pertinent = list(_pertinent(call, pod, quotas)) if quotas else []
+    if call.server.limited:
+        _check_limited(call, pod, quotas)
+    if not quotas:
+        return
     for tries in range(AGAIN_MAX + 1):
         failed: dict[str, ApiError] = {}
         has_committed = False
@@ -48,8 +51,7 @@ def admit(call: Call, pod: Pod) -> Handler:
         yield BETWEEN
         again = [quota for quota in _read(call, pod) if quota.key in failed]
         pertinent = list(_pertinent(call, pod, again))
-    if quotas:
-        yield BETWEEN
+    yield BETWEEN
 
 
 def _read(call: Call, pod: Pod) -> list[ResourceQuota]:

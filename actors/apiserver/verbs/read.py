@@ -98,7 +98,10 @@ def watch(call: Call) -> Handler:
 
 def check_selector(call: Call) -> None:
     """Raise BadRequest if it selects by a field that SELECTABLE does not have (API-48)."""
-    selector, kind = call.operation.selector, call.kind
+    selector = call.operation.selector
+    if not selector.fields and not selector.unlike:
+        return
+    kind = call.kind
     known = SELECTABLE.get(kind.plural, ())
     for path in [path for path, _ in (*selector.fields, *selector.unlike)]:
         if path not in (*known, "meta.name", "meta.namespace"):
@@ -157,6 +160,8 @@ def _at(call: Call, revision: int, why: str = "") -> Listing:
 
 def _paged(listing: Listing, limit: int | None, after: str = "") -> Listing:
     """The first `limit` objects after a key, with the token of the next page (API-40)."""
+    if limit is None and not after:
+        return listing
     items = listing.items
     if after:
         items = tuple([item for item in items if item.key > after])
