@@ -94,7 +94,9 @@ class Selector:
             for read, asked in unwanted:
                 if read(value) == asked:
                     return False
-            its = value.meta.labels if labels and isinstance(value, Object) else {}
+            if not labels:
+                return True
+            its = value.meta.labels if isinstance(value, Object) else {}
             return all(requirement.holds(its) for requirement in labels)
 
         return accepts
