@@ -69,6 +69,16 @@ class NodeTemplate:
         )
         return repr((sorted(labels.items()), status.capacity, status.allocatable, spec, pods))
 
+    @property
+    def looks(self) -> object:
+        """All that filters look at in a node like it, but for its name, to be compared."""
+        labels = {name: v for name, v in self.node.meta.labels.items() if name != HOSTNAME}
+        pods = [
+            (pod.meta.namespace, pod.meta.labels, evolved(pod.spec, node_name=""))
+            for pod in self.pods
+        ]
+        return labels, self.node.spec, self.node.status.allocatable, pods
+
     def copy(self, name: str) -> NodeInfo:
         """A new node of that name like it."""
         labels = self.node.meta.labels.having(**{HOSTNAME: name})

@@ -76,22 +76,41 @@ def helped(
     return taken
 
 
-def expansion_for(
-    group: str,
-    template: NodeTemplate,
-    groups: Sequence[Alike],
-    simulation: Simulation,
-    round_robin: RoundRobin,
-    nodes_max: int,
-) -> Expansion:
-    """How many nodes of a group these pods need, and which of them find a place there."""
-    simulation.fork()
-    placed, used = [], set[str]()
-    for pod, node in _packed(group, template, groups, simulation, round_robin, nodes_max):
-        placed.append(pod)
-        used.add(node)
-    simulation.revert()
-    return Expansion(group, len(used), tuple(placed), template)
+class Expansions:
+    """How many nodes each group would need for the pods that it helps.
+
+    Groups often differ in nothing but their names, for every zone or size of a cluster has one. Of
+    those that are the same to a scheduler, and begin at one place of the round robin, one is packed
+    and holds for all.
+    """
+
+    def __init__(self, simulation: Simulation, round_robin: RoundRobin, nodes_max: int) -> None:
+        self._simulation = simulation
+        self._round_robin = round_robin
+        self._nodes_max = nodes_max
+        self._known: list[tuple[object, int, Expansion]] = []
+        """What was packed from where, where that has ended, and what came of it."""
+
+    def of(self, group: str, template: NodeTemplate, groups: Sequence[Alike]) -> Expansion:
+        """How many nodes of a group these pods need, and which of them find a place there."""
+        asked = self._round_robin.digest(), groups, template.looks
+        for known, end, found in self._known:
+            if known == asked:
+                self._round_robin.go_on(end)
+                return Expansion(group, found.nodes, found.pods, template)
+        found = self._packed(group, template, groups)
+        self._known.append((asked, self._round_robin.digest(), found))
+        return found
+
+    def _packed(self, group: str, template: NodeTemplate, groups: Sequence[Alike]) -> Expansion:
+        simulation, round_robin = self._simulation, self._round_robin
+        simulation.fork()
+        placed, used = [], set[str]()
+        for pod, node in _packed(group, template, groups, simulation, round_robin, self._nodes_max):
+            placed.append(pod)
+            used.add(node)
+        simulation.revert()
+        return Expansion(group, len(used), tuple(placed), template)
 
 
 def _packed(

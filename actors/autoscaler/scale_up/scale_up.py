@@ -26,7 +26,7 @@ from actors.autoscaler.pass_record import (
 )
 from actors.autoscaler.scale_up import limits
 from actors.autoscaler.scale_up.balancing import are_alike, balanced
-from actors.autoscaler.scale_up.options import Alike, expansion_for, grouped, helped
+from actors.autoscaler.scale_up.options import Alike, Expansions, grouped, helped
 from actors.autoscaler.simulation.simulation import Simulation
 from actors.autoscaler.templates import NodeTemplate
 from actors.framework.podinfo import PodInfo
@@ -134,6 +134,8 @@ class ScaleUp:
 
     def _expansions(self, outcome: ScaleUpOutcome, left: Amounts) -> dict[str, Expansion]:
         memory, expansions = self._memory, {}
+        nodes_max = memory.settings.max_nodes_per_scaleup
+        packing = Expansions(self._simulation, memory.round_robin, nodes_max)
         for group in memory.cloud.groups:
             why_not = self._why_not(group, left)
             if why_not:
@@ -143,10 +145,7 @@ class ScaleUp:
             taken = helped(group.name, template, outcome.alike, self._simulation)
             if not taken:
                 continue
-            found = expansion_for(
-                group.name, template, taken, self._simulation, memory.round_robin,
-                memory.settings.max_nodes_per_scaleup,
-            )  # fmt: skip
+            found = packing.of(group.name, template, taken)
             if found.pods and found.nodes:
                 expansions[group.name] = found
         return expansions

@@ -42,9 +42,13 @@ class RoundRobin:
         self._start = (row + 1) % len(simulation.snapshot)
         return simulation.snapshot.names[row]
 
-    def digest(self) -> object:
+    def digest(self) -> int:
         """Where it goes on."""
         return self._start
+
+    def go_on(self, start: int) -> None:
+        """Go on from there, as a `digest` has said it."""
+        self._start = start
 
 
 class Packer:
