@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -24,7 +24,7 @@ import attrs
 from testbed.client.audit import unwrapped
 from testbed.invariants.lasso.lasting import FROM_NOW, Lasting, Listed
 from testbed.invariants.lasso.renaming import Mark, Renaming
-from testbed.invariants.lasso.written import END, Due, Item, Piece, digest_of, plainly, texts_of
+from testbed.invariants.lasso.written import Due, Item, Piece, digest_of, order_of, texts_of
 from testbed.objects.meta import Map, Revision
 
 NODES_MAX = 1_000_000
@@ -90,7 +90,10 @@ class Likeness:
     def begin(self, label: str) -> None:
         """Begin a part: what is written from now on belongs to it. Its label names a difference."""
         self._begun += 1
-        self._label = label = "".join(map(self._told, self._names.parts(label)))
+        parts = self._names.parts(label)
+        if parts != (label,):
+            label = "".join(map(self._told, parts))
+        self._label = label
         self._part = self._parts.setdefault(label, [])
 
     def _told(self, part: str | Mark) -> str:
@@ -101,17 +104,16 @@ class Likeness:
 
     def write(self, value: Any) -> None:
         """Write down a value, and all that it holds."""
-        self._nodes += 1
-        if self._nodes > NODES_MAX:
-            raise Unlike(f"{self._label}: more than {NODES_MAX:,} values")
-        kind = type(value)
-        way = self._ways.get(kind)
-        if way is None:
-            way = self._ways[kind] = self._way(kind, value)
+        way = self._ways.get(type(value)) or self._way(value)
         way(self, value)
 
-    def _way(self, kind: type, value: Any) -> Way:
-        """How to write down what is of that type."""
+    def _way(self, value: Any) -> Way:
+        """How to write down what is of that type, from now on."""
+        kind = type(value)
+        way = self._ways[kind] = self._first_way(kind, value)
+        return way
+
+    def _first_way(self, kind: type, value: Any) -> Way:
         if type(unwrapped(value)) is not kind:
             return lambda self, view: self.write(unwrapped(view))
         base = next((each for each in kind.__mro__ if each in self._stand_ins), None)
@@ -149,9 +151,13 @@ class Likeness:
 
     def _list(self, kind: str, items: Any) -> None:
         self._part.append(f"{kind} of {len(items)}")
-        write = self.write
+        self._nodes += len(items)
+        if self._nodes > NODES_MAX:
+            raise Unlike(f"{self._label}: more than {NODES_MAX:,} values")
+        ways = self._ways
         for item in items:
-            write(item)
+            way = ways.get(type(item)) or self._way(item)
+            way(self, item)
 
     def _by_name(self, value: Any) -> None:
         self._part.append(f"{type(value).__name__} {_named(value)}")
@@ -211,6 +217,9 @@ class Likeness:
         part, begun, met, numbered = self._part, self._begun, len(self._met), self._numbered
         start = len(part)
         shown = self._stand_ins[base](value)
+        if type(shown) is str:
+            part += self._names.said(shown)
+            return
         self._kept += (value, shown)
         self.write(shown)
         # What it shows of others is written whole the first time, and by its number from then on.
@@ -229,7 +238,7 @@ class Likeness:
         for item in items:
             self._part = []
             self.write(item)
-            alone.append((self._order(self._part), item))
+            alone.append((order_of(self._part, self._now_ms or 0, self._names), item))
             # What was met last stands last, so this forgets what only this member has shown.
             self._numbered = numbered
             for each, length in kept:
@@ -239,25 +248,6 @@ class Likeness:
         self._part.append(f"{kind.__name__} of {len(items)}")
         for _, item in sorted(alone, key=itemgetter(0)):
             self.write(item)
-
-    def _order(self, part: Iterable[Item]) -> tuple[list[str], list[int]]:
-        """What a member of a set is sorted by: what it says, then what of it means only an order,
-        then the age of what it names."""
-        texts: list[str] = []
-        numbers: list[int] = []
-        ages: list[int] = []
-        for item in plainly(part):
-            if type(item) is Due and self._now_ms is not None:
-                item = item.from_now(self._now_ms)
-            if type(item) is str:
-                texts += item.split(END)
-            elif type(item) is Mark:
-                texts.append(item.kind)
-                if isinstance(item.value, int):
-                    numbers.append(item.value)
-                else:
-                    ages.append(self._names.number(item.value))
-        return texts, numbers + ages
 
     def _is_met(self, value: Any) -> bool:
         """Whether it was met before, so that its number stands for it; else it gets one."""

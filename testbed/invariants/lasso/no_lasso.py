@@ -226,8 +226,9 @@ class NoLasso(Invariant):
 
     def _played_on(self, visits: list[Visit], evidence: Evidence) -> str | None:
         """The Violation, if the lap was played again often enough, in this World or in another."""
-        lap = self._lap(visits[-2], visits[-1])
-        if len(visits) > AGAIN + 1:
+        play_lap, is_seen_again = evidence.play_lap, len(visits) > AGAIN + 1
+        lap = self._lap(visits[-2], visits[-1]) if is_seen_again or play_lap else []
+        if is_seen_again:
             ends = visits[-AGAIN - 2 :]
             if all(self._lap(a, b) == lap for a, b in pairwise(ends)):
                 return self._message(lap, visits[-2], visits[-1])
@@ -238,9 +239,9 @@ class NoLasso(Invariant):
         # held back what the other has passed over, and both must find the same.
         turns = repr([each.again for each in happened[start:]])
         key = digest_of(repr((lap, self._names.unnamed(turns))).encode())
-        if evidence.play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
+        if play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
             self._tried[key] = self._tried.get(key, 0) + 1
-            found = evidence.play_lap(happened, start)
+            found = play_lap(happened, start)
         self._doubt_that(f"played again from turn {end}, it did not come back")
         return found
 

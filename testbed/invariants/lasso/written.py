@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from testbed.invariants.lasso.renaming import Mark
+from testbed.invariants.lasso.renaming import Mark, Renaming
 
 END = "\0"
 """What stands between two texts; no text has it."""
@@ -78,6 +78,26 @@ def plainly(part: Iterable[Item]) -> Iterator[Item]:
             yield from item.items
         else:
             yield item
+
+
+def order_of(part: Iterable[Item], now_ms: int, names: Renaming) -> tuple[list[str], list[int]]:
+    """What a member of a set is sorted by: what it says, then what of it means only an order, then
+    the age of what it names."""
+    texts: list[str] = []
+    numbers: list[int] = []
+    ages: list[int] = []
+    for item in plainly(part):
+        if type(item) is Due:
+            item = item.from_now(now_ms)
+        if type(item) is str:
+            texts += item.split(END)
+        elif type(item) is Mark:
+            texts.append(item.kind)
+            if isinstance(item.value, int):
+                numbers.append(item.value)
+            else:
+                ages.append(names.number(item.value))
+    return texts, numbers + ages
 
 
 def texts_of(parts: Mapping[str, Iterable[Item]], now_ms: int) -> dict[str, str]:
