@@ -25,13 +25,14 @@ def no_room_is_stolen(see: Evidence) -> str | None:
     """No pod takes the room that was made for a more important one, so that this no longer fits;
     unless its own bind has failed there, since its scheduler clears the nomination then."""
     pods: list[Any] = [e.value for e in see.store.snapshot("pods/") if not e.value.is_over]  # type: ignore[attr-defined]
-    for entry in see.store.snapshot("nodes/"):
+    waiting = [p for p in pods if p.status.nominated_node_name and not p.is_bound]
+    for entry in see.store.snapshot("nodes/") if waiting else ():
         node: Any = entry.value
         name = node.meta.name
         here = [pod for pod in pods if pod.spec.node_name == name]
         free_m = room_of(node)["cpu"] - sum(requests_of(pod).get("cpu", 0) for pod in here)
-        for urgent in pods:
-            if urgent.is_bound or urgent.status.nominated_node_name != name:
+        for urgent in waiting:
+            if urgent.status.nominated_node_name != name:
                 continue
             lesser = (pod for pod in here if pod.priority < urgent.priority)
             thief = next((pod for pod in lesser if not pod.meta.is_terminating), None)

@@ -26,8 +26,8 @@ class WatchesAreGapFree(Invariant):
     looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY})
 
     def __init__(self) -> None:
-        self._upto: dict[Stream, tuple[int, int]] = {}
-        """The revision, and the serial of the Change, up to which each stream has delivered."""
+        self._told: dict[Stream, _Told] = {}
+        """How far each stream has delivered."""
         self._filed: dict[tuple[str, str], _Filed] = {}
         """The Changes of a kind by their values at a path; both are of streams that select so."""
 
@@ -39,18 +39,16 @@ class WatchesAreGapFree(Invariant):
 
     def end(self, evidence: Evidence) -> str | None:
         for stream in evidence.wire.streams.open:
-            revision, serial = self._upto.get(stream, (stream.opened_at, 0))
             owed = None
             if stream.is_silent:
-                owed = self._next(stream, evidence.store, revision, serial)
+                owed = self._next(stream, evidence.store, self._told_by(stream))
             if owed is not None:
                 return f"{stream.path} is silent, and was never told of {_named(owed)}"
         return None
 
     def _check(self, stream: Stream, delivery: Delivery, store: Store) -> str | None:
-        revision, serial = self._upto.get(stream, (stream.opened_at, 0))
         if delivery.error is not None:
-            self._upto.pop(stream, None)
+            self._told.pop(stream, None)
             return None
         # Three kinds of deliveries. What a watch begins with has no serial: it is no Change, but
         # an object as it was when the watch was opened. A bookmark has no Change, and promises
@@ -60,11 +58,15 @@ class WatchesAreGapFree(Invariant):
         shown = delivery.change
         if shown is not None and not shown.serial:
             return _check_first(stream, shown, store)
-        upto = shown.revision if shown is not None else int(str(delivery.revision))
-        self._upto[stream] = (upto, shown.serial if shown is not None else serial)
-        if upto < revision:
-            return f"{stream.path} was told of rv {upto} after rv {revision}"
-        expected = self._next(stream, store, revision, serial)
+        told = self._told_by(stream)
+        expected, before = self._next(stream, store, told), told.revision
+        if shown is None:
+            upto = int(str(delivery.revision))
+        else:
+            upto, told.serial = shown.revision, shown.serial
+        told.revision = upto
+        if upto < before:
+            return f"{stream.path} was told of rv {upto} after rv {before}"
         if shown is None:
             if expected is not None and expected.revision <= upto:
                 return f"{stream.path} got a bookmark at rv {upto}, before {_named(expected)}"
@@ -74,29 +76,55 @@ class WatchesAreGapFree(Invariant):
             return f"{stream.path} was told of {_named(shown)}, and {wanted} was next"
         return _check_shown(stream, delivery, expected)
 
-    def _next(self, stream: Stream, store: Store, revision: int, serial: int) -> Change | None:
-        """The next Change of the history that this watch owes its reader."""
-        selector, fields = stream.watch.selector, stream.watch.view.fields
-        for change in self._after(stream, store, revision - 1):
-            is_new = change.serial > serial and change.revision > stream.opened_at
-            was, is_now = selector.has(change.old), selector.has(change.new)
-            if is_new and (was or is_now):
-                if was and is_now and fields is not None and not touches(fields, change):
-                    continue
-                return change
-        return None
+    def _told_by(self, stream: Stream) -> _Told:
+        told = self._told.get(stream)
+        if told is None:
+            told = self._told[stream] = _Told(stream.opened_at)
+        return told
 
-    def _after(self, stream: Stream, store: Store, revision: int) -> Iterator[Change]:
-        """The Changes after a revision that the stream may select, oldest first."""
+    def _next(self, stream: Stream, store: Store, told: _Told) -> Change | None:
+        """The next Change of the history that this watch owes its reader."""
         log, filed_under = store.log(stream.plural), stream.watch.selector.filed_under
         if filed_under is None:
-            return log.after(revision)
+            changes = log.changes
+            for index in range(max(told.place - log.first, 0), len(changes)):
+                if _owes(stream, told.serial, changes[index]):
+                    told.place = log.first + index
+                    return changes[index]
+            told.place = log.end
+            return None
         # A thousand kubelets each watch their own pods. If each of their deliveries were looked for
         # among the pods of all nodes, a Run would cost as much as the square of its nodes.
         path, value = filed_under
         filed = self._filed.setdefault((stream.plural, path), _Filed(path))
         filed.read(log)
-        return filed.after(value, revision)
+        selected = filed.after(value, told.revision - 1)
+        return next((each for each in selected if _owes(stream, told.serial, each)), None)
+
+
+class _Told:
+    """How far one stream has delivered."""
+
+    __slots__ = ("place", "revision", "serial")
+
+    def __init__(self, revision: int) -> None:
+        self.revision = revision
+        """Up to here its reader knows all."""
+        self.serial = 0
+        """The number of the last Change that was delivered."""
+        self.place = 0
+        """Before this place of the Log of its kind is nothing that it still owes."""
+
+
+def _owes(stream: Stream, serial: int, change: Change) -> bool:
+    """Whether a watch that has delivered up to that serial is still to deliver this Change."""
+    if change.serial <= serial or change.revision <= stream.opened_at:
+        return False
+    watch = stream.watch
+    was, is_now = watch.selector.has(change.old), watch.selector.has(change.new)
+    if was and is_now:
+        return watch.view.fields is None or touches(watch.view.fields, change)
+    return was or is_now
 
 
 class _Filed:

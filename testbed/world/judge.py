@@ -123,17 +123,17 @@ class Judge:
 
     def turn_ended(self, step: Step | None) -> None:
         """Let each invariant look whose occasion was part of this turn."""
-        lookers, evidence, table = self._lookers, self._evidence, self._table
-        evidence.changes = table.marks.changes
+        lookers, evidence, table, wire = self._lookers, self._evidence, self._table, self._wire
+        evidence.changes = changes = table.marks.changes
         if self.minds_order and step is not None:
             step.marks.late |= self._seen_by_claims(step)
-        if evidence.changes:
+        if changes:
             self._look(lookers.get(COMMIT, ()), step)
-        if self._wire.served is not None:
-            self._look(lookers.get(SERVED, ()), step)
-        if self._wire.streams.delivered:
+        if wire.served is not None and SERVED in lookers:
+            self._look(lookers[SERVED], step)
+        if delivered := wire.streams.delivered:
             self._look(lookers.get(DELIVERY, ()), step)
-            self._wire.streams.delivered.clear()
+            delivered.clear()
         if len(table.records) > self._records_seen:
             self._records_seen = len(table.records)
             self._look(lookers.get(RECORD, ()), step)
@@ -199,9 +199,11 @@ class Judge:
         for invariant in self._invariants:
             evidence = self._shown_to(invariant)
             if self._table.audits:
-                self._found(invariant, asked(invariant, evidence, invariant.end, at_end=True))
+                breach = asked(invariant, evidence, invariant.end, at_end=True)
             else:
-                self._found(invariant, invariant.end(evidence))
+                breach = invariant.end(evidence)
+            if breach is not None:
+                self._found(invariant, breach)
 
     def suspicions(self) -> str:
         """What invariants suspect and have not proved, each after a semicolon."""
@@ -214,13 +216,17 @@ class Judge:
         return list(dict.fromkeys(each.note for each in self._invariants if each.note))
 
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
+        shows_all = self._looked is None and not self._table.audits
         for invariant in invariants:
-            evidence = self._shown_to(invariant)
-            if self._table.audits:
-                look = partial(invariant.look, step)
-                self._found(invariant, asked(invariant, evidence, look, at_end=False))
+            if shows_all:
+                breach = invariant.look(step, self._evidence)
+            elif self._table.audits:
+                look, shown = partial(invariant.look, step), self._shown_to(invariant)
+                breach = asked(invariant, shown, look, at_end=False)
             else:
-                self._found(invariant, invariant.look(step, evidence))
+                breach = invariant.look(step, self._shown_to(invariant))
+            if breach is not None:
+                self._found(invariant, breach)
 
     def _shown_to(self, invariant: Invariant) -> Evidence:
         """What that claim looks at: if its looks are noted, through a Store that notes them."""
@@ -231,9 +237,7 @@ class Judge:
         shown.store = cast(Store, SeenStore(self._evidence.store, self._looked.add))
         return shown
 
-    def _found(self, invariant: Invariant, breach: str | None) -> None:
-        if breach is None:
-            return
+    def _found(self, invariant: Invariant, breach: str) -> None:
         if not isinstance(breach, str):
             code = getattr(getattr(invariant, "claim", None), "__code__", None)
             place = f"{code.co_filename}, line {code.co_firstlineno}: " if code else ""
