@@ -26,6 +26,8 @@ PROFILE = "profile"
 """The switch that names a profile."""
 ON, OFF = ("on", "true"), ("off", "false")
 """The words for the two values of a Flag."""
+FLAT_MAX = 1_000
+"""Of how many switches of a component it is kept what a user would write."""
 KIND = "kind"
 """The key under which the metadata of a field holds the Kind of its switch."""
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -120,6 +122,7 @@ class Component:
     """The switch that names another program to run in its place (`policy.part`), if there is
     one."""
     _made: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
+    _flat: dict[Any, Mapping[str, str]] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         for field in attrs.fields(self.switches):
@@ -185,9 +188,14 @@ class Component:
     def _see(self) -> str:
         return f"testbed switches {self.name}"
 
-    def flat(self, switches: Any) -> dict[str, str]:
+    def flat(self, switches: Any) -> Mapping[str, str]:
         """The value of each switch, by name, as a user writes it."""
-        return {name: text_of(getattr(switches, name)) for name in self.kinds}
+        known = self._flat.get(switches)
+        if known is None:
+            known = {name: text_of(getattr(switches, name)) for name in self.kinds}
+            if len(self._flat) < FLAT_MAX:
+                self._flat[switches] = known
+        return known
 
     def says(self) -> dict[str, str]:
         """What each switch does: the string beneath its field."""

@@ -89,9 +89,7 @@ class Asides:
 
     def _move(self, choice: HoldBack | Release, options: Options) -> None:
         pending = self._table.pending
-        among: Sequence[Option] = options.held
-        if isinstance(choice, HoldBack):
-            among = options[: options.ready]
+        among = options.in_line() if isinstance(choice, HoldBack) else options.held
         if not 0 <= choice.index < len(among):
             raise HarnessBug(f"{self._title} chose {choice} of {len(among)}")
         option = among[choice.index]
@@ -104,6 +102,9 @@ class Asides:
         else:
             due_ms = self._table.now_ms + choice.for_ms
             pending.postpone(option, due_ms)
+        if not self._keeps_steps:
+            self._trace.numbered += 1
+            return
         kind = HOLD if isinstance(choice, HoldBack) else RELEASE
         self._note(self._noted(kind, option, due_ms), choice.index, len(among))
 

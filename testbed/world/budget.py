@@ -46,8 +46,10 @@ class Budget:
     """A World at rest does not wait for timers further off than this; None: for every timer."""
 
 
+USUAL = Budget()
+"""The limits of a Run whose scenario sets none."""
 UNBOUNDED = Budget(
-    turns_max=LARGEST, instant_turns_max=Budget().instant_turns_max, virtual_ms_max=LARGEST,
+    turns_max=LARGEST, instant_turns_max=USUAL.instant_turns_max, virtual_ms_max=LARGEST,
     trace_bytes_max=LARGEST,
 )  # fmt: skip
 """The limits of a Run that others than the World end; only actors that go in circles end it."""

@@ -10,7 +10,7 @@ one of them; `profile` alone sets the profile of all. Of two settings this one w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from testbed.errors import ScenarioError, UnknownName
@@ -96,16 +96,19 @@ class InForce:
     def flat(self) -> dict[str, str]:
         """All switches by full names: for each component those of its first part, then those in
         which another part differs. Given to another World, they have the same effect."""
-        return dict(self._pairs())
-
-    def _pairs(self) -> Iterator[tuple[str, str]]:
+        found: dict[str, str] = {}
         makes: dict[str, list[str]] = {}
         for name in self._flat:
             makes.setdefault(self._parts[name].name, []).append(name)
         for make, names in makes.items():
             first = self._flat[make if make in names else names[0]]
-            yield from ((f"{make}.{switch}", value) for switch, value in first.items())
+            for switch, value in first.items():
+                found[f"{make}.{switch}"] = value
             for name in names:
-                for switch, value in self._flat[name].items():
+                own = self._flat[name]
+                if own == first:
+                    continue
+                for switch, value in own.items():
                     if value != first[switch]:
-                        yield f"{name}.{switch}", value
+                        found[f"{name}.{switch}"] = value
+        return found

@@ -43,13 +43,15 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance
-from testbed.world.budget import UNBOUNDED, Budget
+from testbed.world.budget import UNBOUNDED, USUAL, Budget
 from testbed.world.fault_kinds import check_aim
 from testbed.world.header import header_of
 from testbed.world.in_force import InForce
 from testbed.world.judge import Judge
 from testbed.world.play import Play
 from testbed.world.reading import Claimed, check_reads, unsure
+
+CLAIMS = (RevisionsIncrease, WatchesAreGapFree, CachesEqualTheStore, NoActorDies, NobodyIsStuck)
 
 
 class World:
@@ -81,7 +83,7 @@ class World:
         self.wire = Wire(table)
         self.evidence = Evidence(table, self.wire, self.store)
         self.judge = Judge(table, self.wire, self.evidence)
-        self.budget = Budget()
+        self.budget = USUAL
         self.beside: tuple[Fault, ...] = ()
         """The faults that are allowed beside the scenario's own."""
         self.needs_no_race: str = ""
@@ -105,8 +107,7 @@ class World:
         self.wire.look_back = self.store.look_back
         self.store.clock = lambda: table.now_ms
         self.wire.serve(StoreEndpoint(self.store))
-        self.claim(RevisionsIncrease(), WatchesAreGapFree(), CachesEqualTheStore())
-        self.claim(NoActorDies(), NobodyIsStuck())
+        self.judge.claim(*(claim() for claim in CLAIMS))
 
     def _looked(self) -> None:
         """An actor has looked at a number that all commits have counted."""
@@ -212,9 +213,10 @@ class World:
     def claim(self, *invariants: Invariant) -> None:
         """Judge the Run by these, too."""
         self.judge.claim(*invariants)
-        place = place_of_call() if any(each.reads for each in invariants) else ""
-        self._claimed += [Claimed(each, place) for each in invariants if each.reads]
-        if self._levers.tally is None and self.judge.claimed(Confluent):
+        if declaring := [each for each in invariants if each.reads]:
+            place = place_of_call()
+            self._claimed += [Claimed(each, place) for each in declaring]
+        if self._levers.tally is None and any(isinstance(each, Confluent) for each in invariants):
             self._levers.tally = ServedSoFar()
             self.judge.count(self._levers.tally)
 
