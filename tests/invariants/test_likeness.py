@@ -6,8 +6,11 @@ from typing import Any
 
 import attrs
 
+from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Likeness
-from testbed.objects.meta import Revision
+from testbed.invariants.lasso.renaming import Renaming
+from testbed.objects.meta import Meta, Revision
+from testbed.objects.note import Note
 
 
 class Thing:
@@ -91,3 +94,25 @@ def test_code_is_written_by_its_place() -> None:
     code = (lambda: 1).__code__
     assert written(code) == written(code)
     assert written(code) != written(test_code_is_written_by_its_place.__code__)
+
+
+def again(value: object, lasting: Lasting, names: Renaming, now_ms: int = 0) -> dict[str, str]:
+    """Its digests at a moment of a World that has had others."""
+    likeness = Likeness({}, names, now_ms, lasting)
+    likeness.begin("it")
+    likeness.write(value)
+    return likeness.digests()
+
+
+def test_what_is_kept_from_moment_to_moment_is_what_would_be_written_anew() -> None:
+    """Also when what it holds has changed, time has passed, or a name in it was learned."""
+    lasting, names = Lasting(), Renaming(["notes"])
+    changing, item = [1], Note(Meta("web-x7k2p", generate_name="web-", deleted_ms=50))
+    held = (Fixed("of web-x7k2p"), Fixed(changing), item)
+    found = []
+    for now_ms in (0, 20, 40):
+        found.append(again(held, lasting, names, now_ms))
+        assert found[-1] == again(held, Lasting(), names, now_ms)
+        changing.append(2)
+        names.learn(item, is_new=now_ms == 0)
+    assert len({str(each) for each in found}) == len(found)
