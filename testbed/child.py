@@ -40,6 +40,18 @@ def child_env(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **more}
 
 
+@attrs.frozen
+class Jobs:
+    """In how many processes some work may be done."""
+
+    most: int = 1
+    alone_s: float = 0.0
+    """How long it is done in this one first: what is soon done is not worth another."""
+
+
+IN_ONE = Jobs()
+
+
 def can_fork() -> bool:
     """Whether this process may be forked: a fork has only the thread that forks, and what another
     one of Python holds stays locked in it for ever. Threads of a library, such as numpy's, are

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from testbed.child import can_fork
+from testbed.child import Jobs, can_fork
 
 JOBS = "How many processes play; by default as many as there are processors, if it takes long."
 JOBS_MAX = 256
@@ -41,6 +41,11 @@ def processors() -> int:
     except (OSError, ValueError):
         pass  # no such file, or no limit: `max 100000`
     return min(found, JOBS_MAX)
+
+
+def jobs_of(number: int | None) -> Jobs:
+    """In how many processes a command plays that was told this number, or none."""
+    return Jobs(processors(), alone_s()) if number is None else Jobs(number)
 
 
 def alone_s() -> float:

@@ -16,19 +16,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import attrs
 
+from testbed.child import IN_ONE, Jobs
 from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
 from testbed.errors import HarnessBug, ScenarioError
 from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.races.pattern import verbs_and_keys
+from testbed.search.sharing import shared_out
 from testbed.turns.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
 from testbed.turns.pending import Alternatives, Options
-from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
@@ -92,6 +94,7 @@ def sweep(
     driver: str = "direct",
     runs_max: int = RUNS_MAX,
     on_run: Callable[[int, int], None] | None = None,
+    jobs: Jobs = IN_ONE,
 ) -> Swept:
     """Play one Run for each place of the calm run at which that fault can strike.
 
@@ -105,24 +108,22 @@ def sweep(
         if not fault.strikes_requests or place.target == _request(step)
     ]
     _check(recipe, fault, calm, places)
-    strikes = list(dict.fromkeys((place.turn, place.target) for place in places))
+    strikes = list(dict.fromkeys((place.turn, place.target) for place in places))[:runs_max]
     played: dict[tuple[int, str], tuple[Verdict, tuple[Choice, ...]]] = {}
 
-    def worlds() -> Iterator[World]:
-        for turn, target in strikes[:runs_max]:
-            world, chooser = _build(recipe, fault, switches), Struck(turn, f"{fault.word} {target}")
-            world.prepare(chooser)
-            yield world
-            # The session resumes here once that World has ended.
-            assert world.verdict is not None
-            if not chooser.has_struck:
-                raise HarnessBug(f"{chooser.fault} could strike at turn {turn}, and now cannot")
-            played[turn, target] = world.verdict, tuple(world.trace.choices)
-            if on_run is not None:
-                on_run(len(played), min(len(strikes), runs_max))
+    def struck(nth: int) -> tuple[Verdict, tuple[Choice, ...]]:
+        turn, target = strikes[nth]
+        world, chooser = _build(recipe, fault, switches), Struck(turn, f"{fault.word} {target}")
+        verdict = world.run(chooser, driver=driver)
+        if not chooser.has_struck:
+            raise HarnessBug(f"{chooser.fault} could strike at turn {turn}, and now cannot")
+        return verdict, tuple(world.trace.choices)
 
-    with collected_between():
-        play_all(worlds(), driver=driver)
+    with closing(shared_out(struck, len(strikes), jobs)) as shown:
+        for place, outcome in zip(strikes, shown, strict=True):
+            played[place] = outcome
+            if on_run is not None:
+                on_run(len(played), len(strikes))
     cells = tuple(
         Cell(place, *played[place.turn, place.target])
         for place in places

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.child import Jobs
 from testbed.cli import jobs
 
 
@@ -44,4 +45,5 @@ def test_what_is_slow_to_share_out_is_played_alone_for_longer(
     """Processes that begin from nothing are worth it only for long work."""
     for forks, alone_s in ((True, jobs.ALONE_S), (False, jobs.ALONE_UNFORKED_S)):
         monkeypatch.setattr(jobs, "can_fork", lambda forks=forks: forks)
-        assert jobs.alone_s() == alone_s
+        assert jobs.jobs_of(None) == Jobs(jobs.processors(), alone_s)
+        assert jobs.jobs_of(3) == Jobs(3, 0)

@@ -319,7 +319,7 @@ def test_any_number_of_processes_finds_and_prints_the_same(
     """To the letter, but for the number in the line to paste, if one was said."""
     monkeypatch.setattr("testbed.cli.jobs.ALONE_S", 0.01)
     monkeypatch.setattr("testbed.cli.jobs.ALONE_UNFORKED_S", 0.01)
-    monkeypatch.setattr("testbed.cli.searching.search.processors", lambda: 2)
+    monkeypatch.setattr("testbed.cli.jobs.processors", lambda: 2)
     line = "lost_update --faults crash --runs 100"
     said = {
         jobs: [searched(capsys, f"{line}{jobs}{form}")[:2] for form in ("", " --json")]
@@ -334,7 +334,7 @@ def test_a_search_that_is_soon_over_starts_no_process(
     own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless a number is said."""
-    monkeypatch.setattr("testbed.cli.searching.search.processors", lambda: 2)
+    monkeypatch.setattr("testbed.cli.jobs.processors", lambda: 2)
     monkeypatch.setattr("testbed.search.engines.processes.Processes._start", refused)
     assert searched(capsys, "lost_update --until-first")[0] == 1
     assert searched(capsys, "lost_update --until-first --jobs 2")[0] == 2
@@ -344,8 +344,8 @@ def test_a_chooser_of_ones_own_stays_in_one_process_unless_a_number_is_said(
     own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its Runs may follow from each other, as those of the complete search always do."""
-    monkeypatch.setattr("testbed.cli.searching.search.processors", lambda: 2)
-    monkeypatch.setattr("testbed.cli.searching.search.alone_s", lambda: 0)
+    monkeypatch.setattr("testbed.cli.jobs.processors", lambda: 2)
+    monkeypatch.setattr("testbed.cli.jobs.alone_s", lambda: 0)
     monkeypatch.setattr("testbed.search.engines.processes.Processes.play", refused)
     line = "lost_update --runs 20 --chooser"
     assert searched(capsys, f"{line} testbed.choosers.uniform:Uniform")[0] == 1

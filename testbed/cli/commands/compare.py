@@ -9,6 +9,7 @@ import click
 
 from testbed import policy
 from testbed.cli.compared import as_data, bars, legend, markdown, notes, title
+from testbed.cli.jobs import jobs_of, takes_jobs
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, placed
 from testbed.cli.progress import counting
@@ -52,6 +53,7 @@ MARKDOWN = "Print a table and the bars as Markdown."
 @click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
 @own_policies
 @click.option("--md", "as_markdown", is_flag=True, help=MARKDOWN)
+@takes_jobs
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     scenario: str,
@@ -64,6 +66,7 @@ def command(
     driver: str,
     scenario_path: str | None,
     as_markdown: bool,
+    jobs: int | None,
     as_json: bool,
 ) -> int:
     """Play SCENARIO under several settings with the same seeds, and compare what each has cost:
@@ -92,7 +95,7 @@ def command(
     with counting("runs") as on_run:
         found = compare(
             recipe, alternatives, measures, runs=runs, seed=seed, chooser=chooser, driver=driver,
-            important_from=important, on_run=on_run,
+            important_from=important, on_run=on_run, jobs=jobs_of(jobs),
         )  # fmt: skip
     again = shlex.join([*_words(click.get_current_context(), named), *policy.words()])
     if as_json:

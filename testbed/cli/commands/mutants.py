@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import closing
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
 import click
 
+from testbed.cli.jobs import jobs_of, takes_jobs
 from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
+from testbed.search.sharing import shared_out
 from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant
 from testbed.words import counted
 
@@ -35,6 +38,7 @@ ELSEWHERE = {"testbed.choosers.complete": "testbed.testing.complete"}
               type=click.IntRange(1, 1_000_000), help="Runs to play of each, at most.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the random choices.")
 @click.option("--switch", "given", multiple=True, metavar="K=V", help="Set profile=seed, …")
+@takes_jobs
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     packages: tuple[str, ...],
@@ -42,6 +46,7 @@ def command(
     runs_max: int,
     seed: int,
     given: tuple[str, ...],
+    jobs: int | None,
     as_json: bool,
 ) -> int:
     """Hunt the mutants of each PACKAGE, such as actors.apiserver. A mutant is a part with a bug put
@@ -58,10 +63,16 @@ def command(
             raise UnknownName("mutant", name, known, see="testbed mutants shows them all")
     hunted = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
     hunts, switches = [], parse_switches(given)
-    with counting("mutants") as progress:
-        for package, mutant in hunted:
-            found_out = mutant.hunted(runs_max=runs_max, seed=seed, switches=switches)
-            hunts.append((package, found_out))
+
+    def found_out(nth: int) -> dict[str, Any]:
+        one = hunted[nth][1].hunted(runs_max=runs_max, seed=seed, switches=switches)
+        # Without the mutant itself: what assembles its World is code, and stays where it is.
+        return {"runs": one.runs, "said": one.said, "others": one.others}
+
+    shared = shared_out(found_out, len(hunted), jobs_of(jobs))
+    with counting("mutants") as progress, closing(shared):
+        for (package, mutant), fields in zip(hunted, shared, strict=True):
+            hunts.append((package, Hunt(mutant, **fields)))
             progress(len(hunts), len(hunted))
     survivors = [(package, one) for package, one in hunts if not one.is_killed]
     if as_json:

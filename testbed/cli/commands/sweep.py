@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from testbed import policy
+from testbed.cli.jobs import jobs_of, takes_jobs
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, parse_switches, placed
 from testbed.cli.progress import counting
@@ -55,6 +56,7 @@ OUTCOMES = ("held", "violated", "undecided")
 @click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
 @own_policies
 @click.option("--out", metavar="DIR", help="Write a race file here for each violated Run.")
+@takes_jobs
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
     scenario: str,
@@ -66,6 +68,7 @@ def command(
     runs_max: int,
     scenario_path: str | None,
     out: str | None,
+    jobs: int | None,
     as_json: bool,
 ) -> int:
     """Play the calm Run of SCENARIO again and again, and let one fault strike in each: at every
@@ -92,9 +95,8 @@ def command(
     recipe, given = find(scenario), parse_switches(switches)
     fault = _fault(text, restart_ms, settings)
     with counting("runs") as on_run:
-        swept = sweep(
-            recipe, fault, switches=given, driver=driver, runs_max=runs_max, on_run=on_run
-        )
+        how: dict[str, Any] = {"driver": driver, "runs_max": runs_max, "jobs": jobs_of(jobs)}
+        swept = sweep(recipe, fault, switches=given, on_run=on_run, **how)
     reds = _reds(recipe, given, swept)
     if out is None:
         again = [_with_out(click.get_current_context())] * len(reds)

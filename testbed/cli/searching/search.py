@@ -22,7 +22,7 @@ from testbed.choosers.complete import Complete
 from testbed.cli.attaching.attended import attended_player, check_attended
 from testbed.cli.attaching.places import ATTACHED
 from testbed.cli.attaching.programs import Programs, programs_of
-from testbed.cli.jobs import alone_s, processors
+from testbed.cli.jobs import jobs_of
 from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
 from testbed.cli.progress import Clock
 from testbed.cli.searching.folder import FOLDER, Races
@@ -202,10 +202,10 @@ def _engine(wishes: Wishes, player: Player) -> Engine:
     follows = COMPLETE in (wishes.effort.name, wishes.chooser)
     # A Chooser of the user's own may learn from Run to Run; who says how many jobs knows.
     may_follow = wishes.chooser is not None and ":" in wishes.chooser
-    jobs = wishes.jobs or (1 if may_follow else min(processors(), JOBS_MAX))
-    if jobs == 1 or follows or wishes.programs.commands:
+    jobs = jobs_of(1 if wishes.jobs is None and may_follow else wishes.jobs)
+    if jobs.most == 1 or follows or wishes.programs.commands:
         return Here(player)
-    return Processes(player, jobs, alone_s=alone_s() if wishes.jobs is None else 0)
+    return Processes(player, min(jobs.most, wishes.jobs or JOBS_MAX), alone_s=jobs.alone_s)
 
 
 def _ledger(wishes: Wishes, player: Player) -> Ledger | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 
 import attrs
 
+from testbed.child import IN_ONE, Jobs
+from testbed.invariant import Verdict
 from testbed.search.comparing.alternatives import Alternative
 from testbed.search.comparing.measure import Measure
 from testbed.search.comparing.resampling import (
@@ -20,7 +23,7 @@ from testbed.search.comparing.resampling import (
 )
 from testbed.search.comparing.run_history import RunHistory
 from testbed.search.comparing.sample import Figure, Sample
-from testbed.turns.session import collected_between, play_all
+from testbed.search.sharing import shared_out
 from testbed.turns.trace import Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.scenario import Scenario
@@ -28,6 +31,9 @@ from testbed.world.world import World
 
 COLLECT_EVERY = 10
 """How many Runs are played between two garbage collections: a kept Trace is large."""
+
+_Shown = tuple[Verdict, dict[str, Sample]]
+"""What one Run has shown: its Verdict, and a Sample by measure."""
 
 AT_REST = ("quiet", "stuck")
 """The ends of a Run in which nothing more happens."""
@@ -86,6 +92,7 @@ def compare(
     important_from: int = 1,
     draws: int = DRAWS,
     on_run: Callable[[int, int], None] | None = None,
+    jobs: Jobs = IN_ONE,
 ) -> Comparison:
     """Play `runs` Runs of each alternative, with the seeds from `seed` on.
 
@@ -101,40 +108,38 @@ def compare(
         PlayedAlternative(each, samples={each.name: [] for each in measures})
         for each in alternatives
     ]
-    done, total = 0, runs * len(found)
+    total = runs * len(found)
 
-    def worlds() -> Iterator[World]:
-        nonlocal done
-        for number in range(seed, seed + runs):
-            for each in found:
-                world = recipe.world(each.alternative.switches)
-                world.goes_on = True
-                world.prepare(maker_of(chooser, number)(), trace=Trace({}, keep=True))
-                yield world
-                # The session resumes here once that World has ended.
-                _note(each, world, number, measures, important_from)
-                done += 1
-                if done % COLLECT_EVERY == 0:
-                    gc.collect()
-                if on_run is not None:
-                    on_run(done, total)
+    def shown_by(part: int) -> _Shown:
+        number, place = seed + part // len(found), part % len(found)
+        world = recipe.world(alternatives[place].switches)
+        world.goes_on = True
+        world.run(maker_of(chooser, number)(), driver=driver, trace=Trace({}, keep=True))
+        shown = _shown(world, measures, important_from)
+        del world
+        if (part + 1) % COLLECT_EVERY == 0:
+            gc.collect()
+        return shown
 
-    with collected_between():
-        play_all(worlds(), driver=driver)
+    with closing(shared_out(shown_by, total, jobs)) as every:
+        for part, shown in enumerate(every):
+            _note(found[part % len(found)], shown, seed + part // len(found))
+            if on_run is not None:
+                on_run(part + 1, total)
     drawn = draws_of(runs, draws) if runs >= RUNS_MIN else []
     rows = tuple(_rows(found, measures, drawn))
     return Comparison(recipe.name, runs, seed, chooser, tuple(found), rows)
 
 
-def _note(
-    played: PlayedAlternative,
-    world: World,
-    seed: int,
-    measures: Sequence[Measure],
-    important_from: int,
-) -> None:
-    verdict = world.verdict
-    assert verdict is not None
+def _shown(world: World, measures: Sequence[Measure], important_from: int) -> _Shown:
+    """Measure a Run that has ended."""
+    assert world.verdict is not None
+    history = RunHistory(world, important_from=important_from)
+    return world.verdict, {measure.name: measure.of(history) for measure in measures}
+
+
+def _note(played: PlayedAlternative, shown: _Shown, seed: int) -> None:
+    verdict, samples = shown
     played.outcomes[verdict.outcome] += 1
     for violation in verdict.violations:
         played.breached.setdefault(violation.invariant, seed)
@@ -142,9 +147,8 @@ def _note(
         played.ends.setdefault(verdict.end, seed)
     elif verdict.end not in AT_REST:
         played.cut[verdict.end] += 1
-    history = RunHistory(world, important_from=important_from)
-    for measure in measures:
-        played.samples[measure.name].append(measure.of(history))
+    for name, sample in samples.items():
+        played.samples[name].append(sample)
 
 
 def _rows(
