@@ -30,8 +30,7 @@ from testbed.fault import Fault
 from testbed.races.expecting import Side, both_sides
 from testbed.races.pattern import EVERY, Pattern, parse_pattern
 from testbed.races.playing import race_of
-from testbed.races.race import Hold, Picked, Race, Strike
-from testbed.races.race_chooser import Deviation
+from testbed.races.race import Deviation, Hold, Picked, Race, Strike
 from testbed.races.rewriting import Change
 from testbed.races.shrink import shrink
 from testbed.world.fault_kinds import is_aimed

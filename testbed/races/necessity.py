@@ -9,13 +9,12 @@ import attrs
 
 from testbed.invariant import Violation
 from testbed.races.playing import play
-from testbed.races.race import Hold, Picked, Race, Strike
+from testbed.races.race import Deviation, Race
 from testbed.races.reason import same_as
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 
 D = TypeVar("D")
-Deviation = Hold | Strike | Picked
 DEVIATIONS_MAX = 60
 """A race with more deviations than this was not shrunk yet; they are not tried one by one."""
 
@@ -62,16 +61,10 @@ def flipped(
     is_same = same_as(violation, recipe.named(race.switches))
 
     def breaches(deviations: Sequence[Deviation]) -> bool:
-        less = attrs.evolve(
-            race,
-            holds=tuple(each for each in deviations if isinstance(each, Hold)),
-            faults=tuple(each for each in deviations if isinstance(each, Strike)),
-            picks=tuple(each for each in deviations if isinstance(each, Picked)),
-        )
-        verdict = play(less, recipe, keep=False).verdict
+        verdict = play(race.having(deviations), recipe, keep=False).verdict
         return any(map(is_same, verdict.violations))
 
-    return necessary((*race.holds, *race.faults, *race.picks), breaches)
+    return necessary(race.lines, breaches)
 
 
 def needed_lines(race: Race, tried: Sequence[Flipped[Deviation]], claim: str) -> list[str]:

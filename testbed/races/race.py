@@ -8,7 +8,7 @@ the same after an edit of the code, where the numbers of Options would not.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -117,6 +117,10 @@ class Picked:
         return f"{who}{life}{slash}{task} {label}"
 
 
+Deviation = Hold | Strike | Picked
+"""One line of a Race: what it does that the calm run would not."""
+
+
 @attrs.frozen
 class Expectation:
     """What must happen under these switches, given in addition to those of the race."""
@@ -165,6 +169,27 @@ class Race:
 
     def __len__(self) -> int:
         return len(self.holds) + len(self.faults) + len(self.picks)
+
+    @property
+    def lines(self) -> tuple[Deviation, ...]:
+        """All its deviations, as its file lists them: holds, faults, picks."""
+        return (*self.holds, *self.faults, *self.picks)
+
+    def having(self, lines: Iterable[Deviation]) -> Race:
+        """Return the same Race with these deviations alone."""
+        lines = tuple(lines)
+        return attrs.evolve(
+            self,
+            holds=tuple(line for line in lines if isinstance(line, Hold)),
+            faults=tuple(line for line in lines if isinstance(line, Strike)),
+            picks=tuple(line for line in lines if isinstance(line, Picked)),
+        )
+
+    def without_each(self) -> Iterator[Race]:
+        """Yield the Race without each of its deviations in turn."""
+        lines = self.lines
+        for place in range(len(lines)):
+            yield self.having((*lines[:place], *lines[place + 1 :]))
 
     @property
     def breaks(self) -> str:
@@ -238,7 +263,7 @@ def _strike_lines(strike: Strike) -> list[str]:
     return lines
 
 
-def actors_in(line: Hold | Strike | Picked) -> list[str]:
+def actors_in(line: Deviation) -> list[str]:
     """Return the actors and servers that a line names, as it writes them."""
     parts: tuple[object, ...]
     if isinstance(line, Picked):

@@ -20,8 +20,7 @@ import attrs
 
 from testbed.errors import RaceRefused
 from testbed.races import yaml_lines as document
-from testbed.races.race import Expectation, Hold, Picked, Race, Strike, expect_lines
-from testbed.races.race_chooser import Deviation
+from testbed.races.race import Deviation, Expectation, Hold, Picked, Race, Strike, expect_lines
 from testbed.races.racefile import parse
 from testbed.races.yaml_lines import Document, quoted
 from testbed.world.fault_settings import duration

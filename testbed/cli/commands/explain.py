@@ -21,9 +21,9 @@ from testbed.fault import Fault, Hit
 from testbed.invariant import Verdict, Violation
 from testbed.invariants.confluence import Confluent, struck_alike
 from testbed.objects.meta import Map
-from testbed.races.necessity import Deviation, Flipped, flipped, needed_lines
+from testbed.races.necessity import Flipped, flipped, needed_lines
 from testbed.races.playing import play, race_of
-from testbed.races.race import Race
+from testbed.races.race import Deviation, Race
 from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
 from testbed.story.explain import Issue, explain_md, explained, story, told_of
 from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
