@@ -17,6 +17,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,9 +160,12 @@ def _note_race(
     item.user_properties.append(("invariant", violation.invariant))
     # Measuring the window takes many Runs, so only do it if a report is written.
     if item.config.getoption("xmlpath", None):
+        from testbed.errors import ScenarioError
         from testbed.races.window import narrowest, windows
 
-        window = narrowest(windows(race, recipe, violation))
+        window = None
+        with suppress(ScenarioError):  # of too many holds it is not measured
+            window = narrowest(windows(race, recipe, violation))
         if window is not None and window.width_ms is not None:
             item.user_properties.append(("window_ms", window.width_ms))
 

@@ -128,6 +128,14 @@ class Deviating(Chooser):
             self._note(place, options, due)
         return 0 if due is None else self._do(RELEASE, due, options)
 
+    def may_hold(self, option: Option) -> bool:
+        """Whether a plan may go on with a hold of that; a subclass may look at some alone."""
+        return True
+
+    def is_dull(self, option: Option) -> bool:
+        """Whether the plans that hold this are played after the others of their level."""
+        return not option.is_effect
+
     def _see_time(self, options: Options | Alternatives) -> None:
         if not isinstance(options, Options):
             return
@@ -184,8 +192,9 @@ class Deviating(Chooser):
                     self._add((place, PICK, which), deviations=1)
             return
         self._note_releases(place, options, due)
-        if self._may_deviate and options.ready and options[0] not in self._let_go:
-            self._add((place, HOLD, 0), deviations=1, is_glue=not options[0].is_effect)
+        first = options[0] if self._may_deviate and options.ready else None
+        if first is not None and first not in self._let_go and self.may_hold(first):
+            self._add((place, HOLD, 0), deviations=1, is_glue=self.is_dull(first))
         if self._may_strike:
             for which in range(len(options.faults)):
                 self._add((place, STRIKE, which), faults=1)
@@ -252,10 +261,10 @@ class Frontier:
         """Whether there is nothing left to play."""
         return not self._count and not self._out and self._cut is None
 
-    def next(self) -> Deviant | None:
+    def next(self, deviations_max: int | None = None) -> Deviant | None:
         """The next plan. None if no plan is left, or if none can be given before those that are
-        being played have ended."""
-        while True:
+        being played have ended; or if the next level has more deviations than that."""
+        while deviations_max is None or self._level[1] <= deviations_max:
             for line in self._waiting.get(self._level, ()):
                 if line:
                     self._count -= 1
@@ -264,6 +273,7 @@ class Frontier:
             if self._out or not self._count:
                 return None
             self._close()
+        return None
 
     def told(self, children: Sequence[Deviant]) -> None:
         """A plan has been played, and these plans go on from it."""

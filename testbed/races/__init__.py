@@ -2,5 +2,6 @@
 
 May use: errors, objects, words, policy, store, turns, fault, invariant, chooser, choosers, world.
 In order: pattern, yaml_lines, race, racefile, counting, race_chooser, noting, trust, playing,
-  reason, course, trying, leaving_out, shrink, window, necessity, expecting, rewriting, healing.
+  reason, verdicts, course, trying, leaving_out, fewer, passing, plainer, shrink, window, necessity,
+  expecting, rewriting, healing.
 """

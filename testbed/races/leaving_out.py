@@ -21,7 +21,7 @@ nothing of the World that was asked about.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -33,6 +33,13 @@ from testbed.races.trying import Trying
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import GUARD, Scenario
 from testbed.world.world import World
+
+RUNS_MAX = 40
+"""How many Runs are spent on leaving out; what is left then stays."""
+UNTIL = 115
+"""No more are when the shrink has played so many."""
+TURNS_MORE = 200
+"""How many turns a Run in a smaller World may have, over twice as many as in the whole one."""
 
 
 class LeavingOut:
@@ -49,6 +56,11 @@ class LeavingOut:
         """For each line, what it matched."""
         self._calm: set[str] = set()
         """The claims that the calm run of the whole World breaches."""
+        self._turns_max = self._calm_turns_max = 0
+        """How many turns these two Runs may have in a smaller World."""
+        self._tried: set[tuple[str, ...]] = set()
+        """What was left out and tried, by one name after another."""
+        self._began = trying.runs
 
     def race(self) -> Race:
         """Return the Race in the smallest World that was found; its lines stay the same."""
@@ -56,10 +68,13 @@ class LeavingOut:
         if is_guarded(trying.recipe, race) or not self._has_looked():
             return race
         names = self._names()
+        for some in names:
+            race = self._fewer(race, some)
+        # One that stays may go once others are gone.
         while True:
             before = race
             for some in names:
-                race = self._fewer(race, [n for n in some if n not in race.without])
+                race = self._singly(race, some)
             if race == before or trying.cut_off:
                 return race
 
@@ -69,12 +84,13 @@ class LeavingOut:
         calm = trying.verdict(_calm(race))
         if calm is None or trying.breach_in(calm) is not None:
             return False
-        self._calm = _breached(calm)
+        self._calm, self._calm_turns_max = _breached(calm), _more(calm.turns)
         looked: set[str] = set()
         played, violation = trying.breach_of(race, noting(trying.recipe, looked))
         if played is None or violation is None:
             return False
         self._course = course_of(played.world, violation)
+        self._turns_max = _more(played.verdict.turns)
         self._matched = [fate.matched for fate in played.fates]
         recipe = trying.recipe
         kept = frozenset(n for n in recipe.named(race.switches) if is_kept(n, recipe.keep))
@@ -94,7 +110,7 @@ class LeavingOut:
     def _fewer(self, race: Race, left: list[str]) -> Race:
         """Leave out neighbouring names: all of them, then half as many, …, then one by one."""
         length = len(left)
-        while length:
+        while length > 1:
             start = 0
             while start < len(left) and not self._trying.cut_off:
                 some = left[start : start + length]
@@ -104,11 +120,26 @@ class LeavingOut:
                 else:
                     start += length
             length //= 2
+        return self._singly(race, left)
+
+    def _singly(self, race: Race, left: list[str]) -> Race:
+        """Leave out one name after another, unless the same was tried before."""
+        for name in left:
+            fewer = attrs.evolve(race, without=(*race.without, name))
+            if name in race.without or fewer.without in self._tried or self._trying.cut_off:
+                continue
+            self._tried.add(fewer.without)
+            if self._plays_no_part(fewer):
+                race = fewer
         return race
 
     def _plays_no_part(self, race: Race) -> bool:
         """Whether what that Race leaves out plays no part in the breach."""
-        return self._takes_the_same_course(race) and self._guards_nothing(race)
+        return (
+            self._trying.has_room(min(self._began + RUNS_MAX, UNTIL))
+            and self._takes_the_same_course(race)
+            and self._guards_nothing(race)
+        )
 
     def _takes_the_same_course(self, race: Race) -> bool:
         """(1) and (2)."""
@@ -116,7 +147,7 @@ class LeavingOut:
         gone = {name for name in out if "/" in name} | self._course.made_by(out)
         if self._course.is_looked_at(gone, out):
             return False
-        played, violation = self._trying.breach_of(race)
+        played, violation = self._trying.breach_of(race, turns_max=self._turns_max)
         if played is None or violation is None:
             return False
         if [fate.matched for fate in played.fates] != self._matched:
@@ -129,10 +160,10 @@ class LeavingOut:
     def _guards_nothing(self, race: Race) -> bool:
         """(3)."""
         trying = self._trying
-        calm = trying.verdict(_calm(race))
+        calm = trying.verdict(_calm(race), self._calm_turns_max)
         if calm is None or not _breached(calm) <= self._calm:
             return False
-        for whole, fewer in zip(_one_less(self._race), _one_less(race), strict=True):
+        for whole, fewer in zip(self._race.without_each(), race.without_each(), strict=True):
             if trying.breaches(fewer) and not trying.breaches(whole):
                 return False
         return not trying.cut_off
@@ -169,16 +200,14 @@ def noting(recipe: Scenario, looked: set[str]) -> Scenario:
     return attrs.evolve(recipe, build=build)
 
 
+def _more(turns: int) -> int:
+    """Twice as many turns and some: a Run that needs more takes another course, and one that breaks
+    nothing until then may still break something, which counts as if it did."""
+    return 2 * turns + TURNS_MORE
+
+
 def _calm(race: Race) -> Race:
-    return attrs.evolve(race, holds=(), faults=(), picks=())
-
-
-def _one_less(race: Race) -> Iterator[Race]:
-    """The Race without each of its lines in turn."""
-    for field in ("holds", "faults", "picks"):
-        lines = getattr(race, field)
-        for place in range(len(lines)):
-            yield attrs.evolve(race, **{field: lines[:place] + lines[place + 1 :]})
+    return race.having(())
 
 
 def _breached(verdict: Verdict) -> set[str]:

@@ -84,15 +84,18 @@ def play(
     audit: bool = False,
     goes_on: bool = False,
     trace: Trace | None = None,
+    turns_max: int | None = None,
 ) -> Played:
     """Play it under its own switches and, in addition, these; if it `goes_on`, to the end of the
-    Run, whatever is breached before."""
+    Run, whatever is breached before; and with no more turns than the scenario allows, or fewer."""
     world = recipe.world(
         {**race.switches, **(switches or {})},
         audit=audit,
         faults=[strike.fault for strike in race.faults],
         without=race.without,
     )
+    if turns_max is not None:
+        world.limit(turns_max=min(turns_max, world.budget.turns_max))
     chooser = Raced(race)
     chooser.goes_on = goes_on
     verdict = world.run(chooser, driver=driver, trace=trace or Trace({}, keep=keep))

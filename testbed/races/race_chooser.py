@@ -23,7 +23,7 @@ import attrs
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.races.counting import Counting, Numbers, asked_as, names_of, request_of
 from testbed.races.pattern import EVERY, Pattern, pattern_of
-from testbed.races.race import Hold, Picked, Race, State, Strike
+from testbed.races.race import Deviation, Hold, Picked, Race, State, Strike
 from testbed.turns.option import (
     Choice,
     HoldBack,
@@ -33,8 +33,6 @@ from testbed.turns.option import (
 )
 from testbed.turns.pending import Alternatives, Options
 from testbed.words import counted
-
-Deviation = Hold | Strike | Picked
 
 
 @attrs.define
@@ -46,6 +44,10 @@ class Fate:
     """The Option or pick that it matched; empty if there was none."""
     times: int = 0
     """How often it made a difference: held something, struck, or picked."""
+    place: int = 0
+    """How many lines had made a difference before it first did."""
+    held: Option | None = attrs.field(default=None, repr=False)
+    """What it has held first."""
     struck: set[object] = attrs.field(factory=set, repr=False)
     """The requests that it has struck."""
     expired: bool = False
@@ -119,6 +121,12 @@ class Raced(Chooser):
         self._perform(first)
         return 0
 
+    def _count(self, fate: Fate) -> None:
+        """Count one more time that this line makes a difference."""
+        if not fate.times:
+            fate.place = sum(other.took_place for other in self.fates)
+        fate.times += 1
+
     # -- holds ----------------------------------------------------------------------------------
 
     def _begins(self, fate: Fate, option: Option) -> bool:
@@ -141,7 +149,8 @@ class Raced(Chooser):
     def _hold(self, fate: Fate, option: Option) -> HoldBack:
         hold = fate.deviation
         assert isinstance(hold, Hold)
-        fate.times += 1
+        self._count(fate)
+        fate.held = fate.held or option
         self._number(option)
         if isinstance(hold.until, int):
             # The World gives it back by itself when it is due, so there is nothing to release.
@@ -238,7 +247,7 @@ class Raced(Chooser):
                 if option.fault == strike.fault and self._hits(fate, option):
                     self._note_struck(fate, option)
                     fate.matched = fate.matched or f"{option.verb}: {option.key}"
-                    fate.times += 1
+                    self._count(fate)
                     return options.ready + index
         return None
 
@@ -282,7 +291,7 @@ class Raced(Chooser):
             for index, alternative in enumerate(options):
                 if alternative.label == pick.alternative:
                     fate.matched = f"{asked.actor} {asked.verb}: {alternative.label}"
-                    fate.times += 1
+                    self._count(fate)
                     return index
         return 0
 

@@ -13,14 +13,16 @@ from testbed.invariant import Verdict, Violation
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.races.reason import named_by, reason_of, same_as
+from testbed.races.verdicts import Verdicts
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 
 ATTENDED_TIMES = 3
 """How often a race is played with real programs, if it breaches the claim each time."""
-RUNS_MAX = 2000
-"""How many Runs one shrink may take."""
+RUNS_MAX = 118
+"""How many Runs one shrink may take. To write the Run down, to play the result twice more and to
+measure its windows takes some as well: together they are 150 at most."""
 
 
 def never_over() -> bool:
@@ -65,8 +67,12 @@ class Trying:
         self.named = named_by(violation, names)
         """The actors and objects that it names, of those that the whole World begins with."""
         self._is_same = same_as(violation, names)
-        self._known: dict[str, Verdict | None] = {}
-        """By the text of a Race that was played: its Verdict, or None if it raised."""
+        self._verdicts = Verdicts()
+        """What was played without real programs."""
+        self._attended: dict[str, Verdict | None] = {}
+        """What was played with them, by the text of the Race: no other Run is just the same."""
+        self._last: tuple[str, Played] | None = None
+        """The Race that was played last with its Steps kept, as text, and its Run."""
 
     def goes_on(self) -> bool:
         """Whether one more Run may be played; notes why not."""
@@ -75,6 +81,10 @@ class Trying:
         if not self.cut_off and self.runs >= self.limits.runs_max:
             self.cut_off = f"after {counted(self.runs, 'run')}"
         return not self.cut_off
+
+    def has_room(self, runs_max: int) -> bool:
+        """Whether one more Run may be played for what ends when the shrink has played so many."""
+        return not self.cut_off and self.runs < runs_max
 
     def count(self, race: Race) -> bool:
         """Count one more Run, for that Race; False if no more may be played."""
@@ -93,39 +103,66 @@ class Trying:
         """Return the same breach; None if it is not among these."""
         return next(filter(self._is_same, verdict.violations), None)
 
-    def verdict(self, race: Race) -> Verdict | None:
-        """Return the Verdict of that Race; None if it raises, or if no more may be played."""
-        text = race.text()
-        if text not in self._known:
-            self._known[text] = self._verdict(race)
-        return None if self.cut_off else self._known[text]
+    def verdict(self, race: Race, turns_max: int | None = None) -> Verdict | None:
+        """Return the Verdict of that Race; None if it raises, or if no more may be played. It is
+        played only if no other Race has shown what this one would; and Undecided after so many
+        turns, if that is said."""
+        if self.recipe.attendance is not None:
+            text = race.text()
+            if text not in self._attended:
+                self._attended[text] = self._verdict(race)
+            return None if self.cut_off else self._attended[text]
+        if self.cut_off or self._verdicts.has_raised(race):
+            return None
+        known = self._verdicts.of(race)
+        return self._verdict(race, turns_max) if known is None else known
 
-    def _verdict(self, race: Race) -> Verdict | None:
+    def core(self, race: Race) -> Race:
+        """Return a Race that was tried without the lines that make no difference in its Run."""
+        return self._verdicts.core(race)
+
+    def _verdict(self, race: Race, turns_max: int | None = None) -> Verdict | None:
         """Play it. Real programs have a time of their own, so with them only what a Race shows each
         time is what it shows."""
-        verdict = None
+        played = None
         for _ in range(1 if self.recipe.attendance is None else ATTENDED_TIMES):
             if not self.count(race):
                 return None
-            played = self._played(race, keep=False)
-            verdict = None if played is None else played.verdict
-            if verdict is None or self.breach_in(verdict) is None:
+            played = self._played(race, turns_max=turns_max)
+            if played is None or self.breach_in(played.verdict) is None:
                 break
-        return verdict
+        return None if played is None else played.verdict
 
-    def kept(self, race: Race, recipe: Scenario | None = None) -> Played | None:
+    def kept(
+        self, race: Race, recipe: Scenario | None = None, turns_max: int | None = None
+    ) -> Played | None:
         """Play it and keep its Steps; None if it raises, or if no more may be played. Given another
         recipe, that one assembles the World; it must be the same World."""
-        return self._played(race, recipe, keep=True) if self.count(race) else None
+        text = race.text()
+        is_same = recipe is None and self.recipe.attendance is None
+        if is_same and self._last is not None and self._last[0] == text:
+            return self._last[1]
+        if not self.count(race):
+            return None
+        played = self._played(race, recipe, keep=True, turns_max=turns_max)
+        self._last = None if played is None else (text, played)
+        return played
 
     def breach_of(
-        self, race: Race, recipe: Scenario | None = None
+        self, race: Race, recipe: Scenario | None = None, turns_max: int | None = None
     ) -> tuple[Played | None, Violation | None]:
         """Play it as `kept` does; return the Run, and the same breach in it."""
-        played = self.kept(race, recipe)
+        played = self.kept(race, recipe, turns_max)
         return played, None if played is None else self.breach_in(played.verdict)
 
-    def _played(self, race: Race, recipe: Scenario | None = None, *, keep: bool) -> Played | None:
+    def _played(
+        self,
+        race: Race,
+        recipe: Scenario | None = None,
+        *,
+        keep: bool = False,
+        turns_max: int | None = None,
+    ) -> Played | None:
         """Play it; None if it raises.
 
         A claim or an actor may raise because what it needs was left out. That is no breach, so that
@@ -133,11 +170,21 @@ class Trying:
         or that something outside the World decided, is no matter of one Race.
         """
         try:
-            return play(race, recipe or self.recipe, keep=keep)
+            played = play(race, recipe or self.recipe, keep=keep, turns_max=turns_max)
         except (HarnessBug, ReplayDiverged):
             raise
         except Exception:  # noqa: BLE001 - the scenario's own, as said above
+            self._verdicts.note_raised(race)
             return None
+        # What was ended early has not shown what it would.
+        if turns_max is None or played.verdict.turns < turns_max:
+            self.note(race, played)
+        return played
+
+    def note(self, race: Race, played: Played) -> None:
+        """Note what a Race has shown, so that it is not played again."""
+        if self.recipe.attendance is None:
+            self._verdicts.note(race, played)
 
     def run(self, race: Race, chooser: Chooser) -> World | None:
         """Play the World of a Race under that Chooser; None if it raises, or if no more may be."""

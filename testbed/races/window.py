@@ -1,39 +1,42 @@
 """Window: how long a hold of a Race must last for the breach, in virtual milliseconds.
 
-1. Each hold in turn gets a duration instead of its `until`: first the length that it has in the
-   race itself, then 0, 1, 2, 4, … ms. All other holds stay as they are.
+1. Each hold in turn gets a duration instead of its `until`; all other holds stay as they are. What
+   comes of a hold can only change where it begins or ceases to outlast something. So only lengths
+   are tried with which it ends when something happens, or one ms later: first the length that it
+   has in the race itself, then one of these moments in each of 0, 1, 2, 4, … ms.
 2. If no length leads to the breach, the hold has no window: mostly only the order of what happens
    within one instant matters then.
-3. Otherwise the ends of the window are sought on both sides of the length found, between it and
-   the nearest of 0, 1, 2, 4, … ms that does not lead to the breach. What comes of a hold can only
-   change where it begins or ceases to outlast something. So the moments at which something happens
-   are tried first, the PROBES_MAX nearest on each side, up to one that does not lead to the breach;
-   the end lies before it, and is found by bisection.
+3. Otherwise the ends of the window are sought on both sides of the length found. The PROBES_MAX
+   nearest moments on each side are tried one after the other, up to one that does not lead to the
+   breach. Beyond these, and from moment to moment, the end is found by bisection.
 
 So the claim may be breached again beyond the window, which is then one of several. A gap in it is
-missed only if it lies beyond those moments, or within two that are next to each other.
+missed only if it lies beyond those moments, or within two that are next to each other. No more
+than RUNS_MAX Runs are spent on all holds of a Race; those that are left then have no window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from testbed.errors import ScenarioError
 from testbed.invariant import Violation
-from testbed.races.playing import play
+from testbed.races.plainer import option_held
+from testbed.races.playing import Played, play
 from testbed.races.race import Hold, Race
 from testbed.races.reason import same_as
-from testbed.races.shrink import option_held
 from testbed.turns.option import HOLD, RELEASE
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario
 
 LONGEST_MS = 3_600_000
 """A hold of an hour counts as one without an end."""
-PROBES_MAX = 16
+PROBES_MAX = 4
 """How many moments are tried on each side."""
+RUNS_MAX = 25
+"""How many Runs are spent on one Race."""
 
 
 @attrs.frozen
@@ -64,91 +67,156 @@ def windows(
 ) -> list[Window]:
     """Return the window of each hold that has one.
 
-    `on_run` is called before each Run that tries a length, and may raise to stop.
+    `on_run` is called before each Run, and may raise to stop.
     """
-    is_same = same_as(violation, recipe.named(race.switches))
-    found = [_window(race, recipe, is_same, index, on_run) for index in range(len(race.holds))]
-    return [window for window in found if window is not None]
+    measuring = _Measuring(race, recipe, violation, on_run)
+    found: list[Window] = []
+    try:
+        for index in range(len(race.holds)):
+            if (window := measuring.window(index)) is not None:
+                found.append(window)
+    except _Spent as spent:
+        if not found:
+            raise ScenarioError(
+                f"its windows take more than {RUNS_MAX} runs.\nNext: replay it with fewer lines."
+            ) from spent
+    return found
 
 
-def _window(
-    race: Race,
-    recipe: Scenario,
-    is_same: Callable[[Violation], bool],
-    index: int,
-    on_run: Callable[[], object],
-) -> Window | None:
-    hold = race.holds[index]
+class _Spent(Exception):
+    """RUNS_MAX Runs were played."""
 
-    def timed(ms: int) -> Race:
-        holds = (*race.holds[:index], attrs.evolve(hold, until=ms), *race.holds[index + 1 :])
-        return attrs.evolve(race, holds=holds)
 
-    @cache
-    def breaches(ms: int) -> bool:
-        on_run()
-        verdict = play(timed(ms), recipe, keep=False).verdict
-        return any(map(is_same, verdict.violations))
+class _Measuring:
+    """Measures the windows of one Race."""
 
-    late_ms = _lateness_ms(race, recipe, hold)
-    # A hold that is due in the ms of the Option it waited for ends before that Option is performed,
-    # and one ms later it ends after it. So both are tried.
-    lengths = [late_ms, late_ms + 1, *_doubling()]
-    tried = next((ms for ms in lengths if breaches(ms)), None)
-    if tried is None:
-        return None
-    moments = {*_moments(timed(tried), recipe, hold), *_moments(timed(LONGEST_MS), recipe, hold)}
-    shorter = sorted((ms for ms in moments if ms < tried), reverse=True)
-    longer = sorted(ms for ms in moments if ms > tried)
-    low, below = _edge(breaches, tried, shorter[:PROBES_MAX])
-    high, above = _edge(breaches, tried, longer[:PROBES_MAX])
-    if below is None:
-        below = next((ms for ms in reversed(_doubling()) if ms < low and not breaches(ms)), -1)
-    least = _first(breaches, below + 1, low)
-    if above is None and breaches(LONGEST_MS):
-        return Window(hold, least, None)
-    if above is None:
-        above = next(ms for ms in _doubling() if ms > high and not breaches(ms))
-    return Window(hold, least, _first(lambda ms: not breaches(ms), high, above) - 1)
+    def __init__(
+        self,
+        race: Race,
+        recipe: Scenario,
+        violation: Violation,
+        on_run: Callable[[], object],
+    ) -> None:
+        self._race = race
+        self._recipe = recipe
+        self._is_same = same_as(violation, recipe.named(race.switches))
+        self._on_run = on_run
+        self._left = RUNS_MAX
+        self._own = self._play(race).trace.steps if race.holds else []
+        """The Steps of its own Run."""
+
+    def window(self, index: int) -> Window | None:
+        """The window of that hold; None if it has none."""
+        hold = self._race.holds[index]
+        longest = self._play(self._timed(index, LONGEST_MS))
+        known = {LONGEST_MS: any(map(self._is_same, longest.verdict.violations))}
+
+        def breaches(ms: int) -> bool:
+            if ms not in known:
+                verdict = self._play(self._timed(index, ms), keep=False).verdict
+                known[ms] = any(map(self._is_same, verdict.violations))
+            return known[ms]
+
+        moments = [*_moments(longest.trace.steps, hold), LONGEST_MS]
+        tried = next(filter(breaches, _lengths(_lateness_ms(self._own, hold), moments)), None)
+        if tried is None:
+            return None
+        shorter = [ms for ms in reversed(moments) if ms < tried]
+        longer = [ms for ms in moments if ms > tried]
+        low, below = _edge(breaches, tried, shorter, end=-1)
+        high, above = _edge(breaches, tried, longer, end=LONGEST_MS + 1)
+        most = None if above > LONGEST_MS else _between(breaches, high, above)
+        return Window(hold, _between(breaches, low, below), most)
+
+    def _timed(self, index: int, ms: int) -> Race:
+        """The Race in which that hold lasts so long."""
+        holds = list(self._race.holds)
+        holds[index] = attrs.evolve(holds[index], until=ms)
+        return attrs.evolve(self._race, holds=tuple(holds))
+
+    def _play(self, race: Race, *, keep: bool = True) -> Played:
+        if not self._left:
+            raise _Spent
+        self._left -= 1
+        self._on_run()
+        return play(race, self._recipe, keep=keep)
+
+
+def _lengths(late_ms: int, moments: Sequence[int]) -> Iterator[int]:
+    """The lengths of which one may lead to the breach, the likeliest first.
+
+    The one that it has in the race itself may be the only one that does. A hold that is due in the
+    ms of the Option it waited for ends before that Option is performed, and one ms later it ends
+    after it. So both are tried. Then come a short one, one that is twice as long, and so on.
+    """
+    yield from (late_ms, late_ms + 1)
+    longer = 0
+    for ms in moments:
+        if ms >= longer:
+            yield ms
+            longer = max(2 * ms, 1)
 
 
 def _edge(
-    breaches: Callable[[int], bool], tried: int, lengths: Sequence[int]
-) -> tuple[int, int | None]:
+    breaches: Callable[[int], bool], tried: int, lengths: Sequence[int], end: int
+) -> tuple[int, int]:
     """Return the last of these lengths that leads to the breach, beginning with the one that was
-    tried, and the first that does not; None if all do."""
+    tried, and the first that does not; `end` if all do."""
     last = tried
-    for ms in lengths:
+    for ms in lengths[:PROBES_MAX]:
         if not breaches(ms):
             return last, ms
         last = ms
-    return last, None
+    rest = lengths[PROBES_MAX:]
+    if not rest or breaches(rest[-1]):
+        return (rest[-1] if rest else last), end
+    low, high = 0, len(rest) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if breaches(rest[middle]):
+            low = middle + 1
+        else:
+            high = middle
+    return (rest[low - 1] if low else last), rest[low]
 
 
-def _moments(race: Race, recipe: Scenario, hold: Hold) -> set[int]:
+def _between(breaches: Callable[[int], bool], good: int, bad: int) -> int:
+    """Return the last length that leads to the breach, from one that does to one that does not."""
+    step = 1 if bad > good else -1
+    # Mostly the end is one of the two: something happens just there.
+    if bad == good + step or breaches(bad - step):
+        return bad - step
+    low, high = 0, abs(bad - good) - 1
+    if not breaches(good + step):
+        return good
+    while high - low > 1:
+        middle = (low + high) // 2
+        if breaches(good + step * middle):
+            low = middle
+        else:
+            high = middle
+    return good + step * low
+
+
+def _moments(steps: Sequence[Step], hold: Hold) -> list[int]:
     """The lengths with which the hold would end when something happens in that Run, and just after
-    it."""
-    steps = play(race, recipe).trace.steps
-    begun = next((s.now_ms for s in steps if s.kind == HOLD and _is_of(hold, s)), None)
-    late = {step.now_ms - begun for step in steps if begun is not None}
-    return {ms + more for ms in late for more in (0, 1) if 0 <= ms + more <= LONGEST_MS}
+    it, in order."""
+    begun = next((n for n, step in enumerate(steps) if _is_hold_of(hold, step)), len(steps))
+    late = {step.now_ms - steps[begun].now_ms for step in steps[begun:]}
+    return sorted({ms + more for ms in late for more in (0, 1) if ms + more < LONGEST_MS})
 
 
-def _is_of(hold: Hold, step: Step) -> bool:
-    return hold.what.fits(option_held(step.option))
+def _is_hold_of(hold: Hold, step: Step) -> bool:
+    return step.kind == HOLD and hold.what.fits(option_held(step.option))
 
 
-def _lateness_ms(race: Race, recipe: Scenario, hold: Hold) -> int:
-    """Return how long the hold lasts in the race itself.
-
-    This length is likely to lead to the breach, and may be the only one tried that does: a narrow
-    window can fall between two powers of 2.
-    """
+def _lateness_ms(steps: Sequence[Step], hold: Hold) -> int:
+    """Return how long the hold lasts in that Run."""
     begun_ms = 0
-    for step in play(race, recipe).trace.steps:
-        if step.kind == HOLD and _is_of(hold, step):
+    for step in steps:
+        if _is_hold_of(hold, step):
             begun_ms = step.now_ms
-        elif step.kind == RELEASE and _is_of(hold, step):
+        elif step.kind == RELEASE and hold.what.fits(option_held(step.option)):
             return step.now_ms - begun_ms
     return 0
 
@@ -159,24 +227,3 @@ def narrowest(windows: list[Window]) -> Window | None:
     if closed:
         return min(closed, key=lambda window: window.width_ms or 0)
     return max(windows, key=lambda window: window.least_ms, default=None)
-
-
-def _doubling() -> list[int]:
-    lengths = [0, 1]
-    while lengths[-1] < LONGEST_MS:
-        lengths.append(min(2 * lengths[-1], LONGEST_MS))
-    return lengths
-
-
-def _first(is_so: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least number from `low` to `high` for which it is so.
-
-    It must be so for `high`, and from that least number on.
-    """
-    while low < high:
-        middle = (low + high) // 2
-        if is_so(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return high

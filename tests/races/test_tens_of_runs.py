@@ -1,0 +1,142 @@
+"""A shrink takes tens of Runs: of every pair, all Runs counted, never more than 150."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from stage import Puppet, note
+
+from testbed import Client, Evidence, World, always, scenario
+from testbed.errors import ScenarioError
+from testbed.objects import Note
+from testbed.races.leaving_out import LeavingOut
+from testbed.races.playing import play, race_of
+from testbed.races.race import Race
+from testbed.races.racefile import parse
+from testbed.races.shrink import breach_of, shrink
+from testbed.races.trying import Limits, Trying
+from testbed.races.window import windows
+from testbed.world.chooser_kinds import chooser_of, seeded
+from testbed.world.scenario import find, known, of
+
+RUNS_MAX = 150
+TRIED_MAX = 40
+PAIRS = [each.name for each in known() if each.has_guard]
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[World]:
+    """Every World that is played from now on."""
+    worlds: list[World] = []
+    prepare = World.prepare
+
+    def counting(world: World, *given: Any, **named: Any) -> bool:
+        worlds.append(world)
+        return prepare(world, *given, **named)
+
+    monkeypatch.setattr(World, "prepare", counting)
+    return worlds
+
+
+def violated(name: str, chooser: str, races: int) -> Iterator[Race]:
+    """The races of the first violated Runs of that Chooser, so many, if they are met soon."""
+    recipe = find(name)
+    for seed in range(TRIED_MAX):
+        world = recipe.world({"guard": "off"})
+        if world.run(chooser_of(chooser, seed), driver="direct").is_violated:
+            yield race_of(recipe, {"guard": "off"}, world.trace.choices)
+            if (races := races - 1) == 0:
+                return
+
+
+def shrinks_in_tens(race: Race, worlds: list[World]) -> None:
+    """Shrink it and measure its windows: few Runs, nothing cut off, and each line is needed."""
+    recipe = find(race.scenario)
+    worlds.clear()
+    small = shrink(race, recipe)
+    with suppress(ScenarioError):
+        windows(small.race, recipe, small.violation)
+    assert len(worlds) <= RUNS_MAX, small.race.text()
+    assert not small.cut_off
+    assert len(small.race) <= len(race)
+    for less in small.race.without_each():
+        assert breach_of(play(less, recipe).verdict, small.violation.invariant) is None
+
+
+QUICK = ("double_bind", "late_bind", "leader_overlap", "lost_update", "own_writes_unseen")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_shrink_takes_tens_of_runs(name: str, played: list[World]) -> None:
+    """Of what a sampler has met, with all that was late or failed beside the point."""
+    for race in violated(name, "pct", 1):
+        shrinks_in_tens(race, played)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chooser", seeded())
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_pair_shrinks_in_tens_of_runs(name: str, chooser: str, played: list[World]) -> None:
+    """Whoever has met it."""
+    for race in violated(name, chooser, 3):
+        shrinks_in_tens(race, played)
+
+
+def restless(world: World) -> None:
+    """Alpha is late with what beta looks for. Without the note `calms`, gina never rests; `zoe`
+    does nothing at all."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("one"))
+
+    async def beta(client: Client) -> None:
+        if not any(seen.meta.name == "one" for seen in (await client.list(Note)).items):
+            client.record("missed")
+
+    async def gina(client: Client) -> None:
+        while not any(seen.meta.name == "calms" for seen in (await client.list(Note)).items):
+            await client.sleep(10)
+
+    async def zoe(client: Client) -> None:
+        await client.sleep(1)
+
+    def is_seen(see: Evidence) -> str | None:
+        return "missed" if see.records else None
+
+    world.add(note("calms"))
+    world.start(
+        *(
+            Puppet(name, does)
+            for name, does in (("alpha", alpha), ("beta", beta), ("gina", gina), ("zoe", zoe))
+        )
+    )
+    world.claim(always(is_seen, reads=("records",)))
+
+
+def test_a_run_that_goes_on_for_ever_is_ended_early_and_leaves_nothing_out(
+    played: list[World],
+) -> None:
+    """The calm run without that note has a hundred thousand turns, and would be Undecided. It is
+    ended after some hundred, the note stays all the same, and nothing is remembered of it."""
+    hold = "  - hold: alpha create notes/default/one\n    until: beta list notes\n"
+    race = parse(f"scenario: x\nholds:\n{hold}", "late")
+    recipe = of(scenario(keep=("gina",))(restless))
+    violation = breach_of(play(race, recipe).verdict)
+    assert violation is not None
+    trying = Trying(recipe, race.switches, violation, Limits())
+    played.clear()
+    small = LeavingOut(trying, race).race()
+    assert "notes/default/calms" not in small.without
+    assert "zoe" in small.without
+    turns = [world.verdict.turns for world in played if world.verdict is not None]
+    assert max(turns) < 400
+    bare = Race(race.scenario, without=("notes/default/calms",))
+    early = trying.verdict(bare, 50)
+    assert early is not None
+    assert (early.outcome, early.turns) == ("undecided", 50)
+    later = trying.verdict(bare, 60)
+    assert later is not None
+    assert later.turns == 60
