@@ -432,7 +432,10 @@ def test_the_search_for_every_race_is_measured(monkeypatch: pytest.MonkeyPatch) 
     assert list(figures) == races
     assert "tug_of_war" not in races
     for by_chooser in figures.values():
-        assert list(by_chooser) == ["alike", *seeded()]
+        assert list(by_chooser) == ["alike", *seeded(), "shrinking"]
+        shrinking = by_chooser["shrinking"]
+        assert shrinking["races"] == sum(by_chooser[name]["of_shrunk"] for name in seeded())
+        assert (shrinking["runs_at_most"] or 0) <= 150
         for name in seeded():
             found = by_chooser[name]
             assert list(found) == [
@@ -463,6 +466,10 @@ def test_a_lost_update_is_found_by_every_chooser_in_a_few_runs() -> None:
     """In the median of five seeds; if every interleaving came alike, in the first."""
     figures = search.measure(seeds=5, runs_max=50, scenario="lost_update")["lost_update"]
     assert figures.pop("alike") == 1
+    shrinking = figures.pop("shrinking")
+    assert shrinking["races"] == search.SHRUNK * len(figures)
+    assert 0 < shrinking["runs"] <= shrinking["runs_at_most"] <= 30
+    assert 0 < shrinking["cpu_s"] <= shrinking["cpu_s_at_most"]
     assert all(found["median"] <= 4 for found in figures.values()), figures
 
 
@@ -473,14 +480,30 @@ def test_what_is_shrunk_is_the_race_of_middle_size_of_the_first_trials(
     race = find("double_bind")
     trials = [search.trial(race, chooser_of("pos", seed), 50) for seed in range(3)]
     trials.insert(1, search.ChooserTrial(None))
-    told = search.shrunk(race, trials)
+    made = [search.Shrinking.of(race, each) for each in search.shrinkable(trials)]
+    told = search.shrunk(made)
     assert (told["shrunk"], told["of_shrunk"]) == (1, 3)
     assert told["lines"] == ["hold alpha bind pods/default/c until beta bind pods/default/d"]
-    assert search.shrunk(race, [search.ChooserTrial(None)]) == {
-        "shrunk": None, "of_shrunk": 0, "lines": [],
-    }  # fmt: skip
+    assert search.shrinkable([search.ChooserTrial(None)]) == []
+    assert search.shrunk([]) == {"shrunk": None, "of_shrunk": 0, "lines": []}
+    assert search.shrinking([])["runs"] is None
     monkeypatch.setattr(search, "SHRUNK", 1)
-    assert search.shrunk(race, trials)["of_shrunk"] == 1
+    assert len(search.shrinkable(trials)) == 1
+    assert len(search.shrinkable(trials, 2)) == 2
+
+
+def test_what_a_shrink_takes_counts_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that write the race down, those that shrink it, and those that measure its window."""
+    played: list[World] = []
+    prepare = World.prepare
+
+    def counting(world: World, *given: Any, **named: Any) -> bool:
+        played.append(world)
+        return prepare(world, *given, **named)
+
+    trial = search.trial(find("double_bind"), chooser_of("pos", 0), 50)
+    monkeypatch.setattr(World, "prepare", counting)
+    assert search.Shrinking.of(find("double_bind"), trial).runs == len(played)
 
 
 def test_a_median_counts_what_was_censored_as_longest() -> None:

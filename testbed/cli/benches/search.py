@@ -10,26 +10,32 @@ median of an imagined Chooser for which all of them are equally likely: a Choose
 if it is faster than that.
 
 The races that the first few seeds found are shrunk, as in a search. How many deviations are left
-shows whether the races that a Chooser finds come down to the same few lines.
+shows whether the races that a Chooser finds come down to the same few lines; and for each pair it
+is said how many Runs and CPU seconds that took, from the recorded Run to the windows of its holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.sampling.sampler import Sampler
-from testbed.errors import UnknownName
+from testbed.cli.progress import Progress
+from testbed.errors import ScenarioError, UnknownName
 from testbed.races.playing import race_of
 from testbed.races.race import Race
-from testbed.races.shrink import shrink
+from testbed.races.shrink import NOTING_RUNS, shrink
+from testbed.races.window import windows
 from testbed.turns.option import Choice, Option
+from testbed.words import counted
 from testbed.world.chooser_kinds import chooser_of, seeded
 from testbed.world.scenario import Scenario, find, known, play_runs
 from testbed.world.world import World
@@ -40,7 +46,7 @@ INTERLEAVINGS_MAX = 1_000
 RATED = 50
 """The number of Runs that are timed, in one session."""
 SHRUNK = 3
-"""The number of seeds whose first Violation is shrunk, which takes as long as a hundred Runs."""
+"""The number of seeds of each Chooser whose first Violation is shrunk, unless another is asked."""
 RESAMPLES = 1_000
 """The resamples of the bootstrap interval, which covers 95 in 100."""
 SWITCHES = {"guard": "off"}
@@ -57,25 +63,39 @@ def measure(
     *,
     scenario: str = "",
     chooser: str = "",
+    shrinks: int | None = None,
     done: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """For each race and each Chooser, or only those named: the median of Runs to the first
-    Violation."""
+    Violation. The races of so many seeds, if they have one, are shrunk."""
     figures: dict[str, Any] = {}
+    progress = Progress()
     names = _choosers(chooser)
     for race in _races(scenario):
         of_race = figures[race.name] = {"alike": alike(race)}
+        shrunk_here: list[Shrinking] = []
         for name in names:
             trials = []
             for seed in range(seeds):
                 trials.append(trial(race, chooser_of(name, seed), runs_max))
                 done(1)
+            made = list[Shrinking]()
+            for each in shrinkable(trials, shrinks):
+                progress.say(partial(_shown, race, name, len(made)))
+                made.append(Shrinking.of(race, each))
             of_race[name] = {
                 **summary([each.runs for each in trials]),
-                **shrunk(race, trials),
+                **shrunk(made),
                 "runs_per_s": _runs_per_s(race, name),
             }
+            shrunk_here += made
+        of_race["shrinking"] = shrinking(shrunk_here)
+    progress.clear()
     return figures
+
+
+def _shown(race: Scenario, chooser: str, done: int) -> str:
+    return f"{race.name}, {chooser}: {counted(done, 'race')} shrunk"
 
 
 def _races(name: str) -> list[Scenario]:
@@ -115,21 +135,58 @@ def trial(scenario: Scenario, chooser: Chooser, runs_max: int) -> ChooserTrial:
     return ChooserTrial(runs, found[0]) if found else ChooserTrial(None)
 
 
-def shrunk(scenario: Scenario, trials: Iterable[ChooserTrial]) -> dict[str, Any]:
-    """The median of deviations to which the races of the first few trials shrink, and the lines of
-    the race of that size; None and no lines if no trial found a race."""
-    met = [each for each in trials if each.runs is not None][:SHRUNK]
-    wholes = [race_of(scenario, SWITCHES, each.choices) for each in met]
-    races = [shrink(whole, scenario).race for whole in wholes]
-    if not races:
+def shrinkable(trials: Iterable[ChooserTrial], most: int | None = None) -> list[ChooserTrial]:
+    """The first trials that found a race, so many at most."""
+    return [each for each in trials if each.runs is not None][: SHRUNK if most is None else most]
+
+
+@attrs.frozen
+class Shrinking:
+    """One race that was shrunk and measured."""
+
+    race: Race
+    runs: int
+    """All Runs from the recorded one to the last that measured a window."""
+    cpu_s: float
+
+    @classmethod
+    def of(cls, scenario: Scenario, found: ChooserTrial) -> Shrinking:
+        """Shrink the race of a trial, and measure its windows."""
+        began, measured = process_time(), list[int]()
+        small = shrink(race_of(scenario, SWITCHES, found.choices), scenario)
+        # Too many holds to measure them all: the Runs until then count all the same.
+        with suppress(ScenarioError):
+            windows(small.race, scenario, small.violation, lambda: measured.append(1))
+        runs = NOTING_RUNS + 1 + small.runs + len(measured)
+        return cls(small.race, runs, process_time() - began)
+
+
+def shrunk(made: Sequence[Shrinking]) -> dict[str, Any]:
+    """The median of deviations to which the races of a Chooser shrink, and the lines of the race of
+    that size; None and no lines if it has found none."""
+    if not made:
         return {"shrunk": None, "of_shrunk": 0, "lines": []}
-    middle = sorted(races, key=len)[(len(races) - 1) // 2]
-    return {"shrunk": len(middle), "of_shrunk": len(races), "lines": lines_of(middle)}
+    middle = sorted([each.race for each in made], key=len)[(len(made) - 1) // 2]
+    return {"shrunk": len(middle), "of_shrunk": len(made), "lines": lines_of(middle)}
+
+
+def shrinking(made: Sequence[Shrinking]) -> dict[str, Any]:
+    """What it took to shrink the races of a pair: Runs and CPU seconds, in the median and at most;
+    None if none was found."""
+    runs, cpu_s = sorted(each.runs for each in made), sorted(each.cpu_s for each in made)
+    middle = (len(made) - 1) // 2
+    return {
+        "races": len(made),
+        "runs": runs[middle] if made else None,
+        "runs_at_most": runs[-1] if made else None,
+        "cpu_s": round(cpu_s[middle], 3) if made else None,
+        "cpu_s_at_most": round(cpu_s[-1], 3) if made else None,
+    }
 
 
 def lines_of(race: Race) -> list[str]:
     """The deviations of a race, as lines of a race file."""
-    return [str(line) for line in (*race.holds, *race.faults, *race.picks)]
+    return [str(line) for line in race.lines]
 
 
 def _runs_per_s(scenario: Scenario, name: str) -> int:

@@ -28,7 +28,7 @@ BENCHES = {
     "runs": ("runs", "scenario", "profile"),
     "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
-    "search": ("seeds", "runs_max", "scenario", "chooser"),
+    "search": ("seeds", "runs_max", "scenario", "chooser", "shrinks"),
 }
 """Each benchmark, and the options it takes."""
 EXTRAS = {"door": ("h11", "attach")}
@@ -61,6 +61,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--scenario", help="Only this one (runs, determinism, search).")
 @click.option("--chooser", help="Only this chooser (search).")
 @click.option("--profile", is_flag=True, default=None, help="Where a Run's time goes (runs).")
+@click.option("--shrinks", type=click.IntRange(min=0), help="Races shrunk by chooser (search).")
 @click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
@@ -209,6 +210,8 @@ def _print_search(figures: dict[str, Any], indent: str) -> None:
     rows = [HEAD]
     for race, by_chooser in figures.items():
         for name, found in by_chooser.items():
+            if name == "shrinking":
+                continue
             if name == "alike":
                 rows.append((race, "(all alike)", _runs(found, "?"), "", "", "", ""))
                 continue
@@ -222,11 +225,18 @@ def _print_search(figures: dict[str, Any], indent: str) -> None:
 
 
 def _print_shrunk(race: str, by_chooser: dict[str, Any], indent: str) -> None:
-    """Print each different shrunk race of a scenario, with the Choosers that found it."""
+    """Print what it took to shrink the races of a scenario, and each different one that came of it,
+    with the Choosers that found it."""
     met: dict[tuple[str, ...], list[str]] = {}
     for name, found in by_chooser.items():
-        if name != "alike" and found["shrunk"] is not None:
+        if name not in ("alike", "shrinking") and found["shrunk"] is not None:
             met.setdefault(tuple(found["lines"]), []).append(name)
+    took = by_chooser["shrinking"]
+    if took["races"]:
+        say(
+            f"{indent}{race}, to shrink: {took['runs']} runs and {took['cpu_s']} s in the median, "
+            f"at most {took['runs_at_most']} and {took['cpu_s_at_most']}, of {took['races']}"
+        )
     for lines, names in met.items():
         say(f"{indent}{race}, shrunk, by {', '.join(names)}:")
         for line in lines or ("no deviation: the calm run is violated",):
