@@ -57,11 +57,13 @@ class Watchdog:
     def __enter__(self) -> Watchdog:
         if threading.current_thread() is not threading.main_thread():
             return self
-        if signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, signal.SIG_IGN, None):
+        taken = signal.getsignal(signal.SIGALRM)
+        if taken in (signal.SIG_DFL, signal.SIG_IGN, None) or _watches_nothing(taken):
             self._alarm = signal.signal(signal.SIGALRM, self._tick)
             signal.setitimer(signal.ITIMER_REAL, self._tick_s, self._tick_s)
         taken = signal.getsignal(signal.SIGINT)
-        if taken is signal.default_int_handler or _package(taken) == "trio":
+        is_free = taken is signal.default_int_handler or _watches_nothing(taken)
+        if is_free or _package(taken) == "trio":
             self._interrupt = signal.signal(signal.SIGINT, self._interrupted)
         return self
 
@@ -80,10 +82,16 @@ class Watchdog:
         if self._alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._alarm)
+            if _watches_nothing(self._alarm):
+                self._alarm.__self__.rewind()
             self._alarm = None
         if self._interrupt is not None:
             signal.signal(signal.SIGINT, self._interrupt)
             self._interrupt = None
+
+    def rewind(self) -> None:
+        """Go on, after another has watched a Run between two of this session's."""
+        signal.setitimer(signal.ITIMER_REAL, self._tick_s, self._tick_s)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         table = self.table
@@ -155,6 +163,13 @@ class Watchdog:
             if _package(frame) not in OURS:
                 frame.f_trace = trace
             frame = frame.f_back
+
+
+def _watches_nothing(handler: Any) -> bool:
+    """Whether it is the handler of a watchdog that is between two Runs. What plays another Run
+    there, such as the calm one, needs a watchdog of its own."""
+    theirs = getattr(handler, "__self__", None)
+    return isinstance(theirs, Watchdog) and theirs.table is None
 
 
 def _reason(table: Table) -> str:

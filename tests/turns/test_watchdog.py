@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -27,6 +28,7 @@ from testbed.turns.head import Waiter
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.recorded import load
 from testbed.turns.session import play_all
+from testbed.turns.table import Table
 from testbed.turns.trace import Step, Trace
 from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance, Standing
@@ -302,6 +304,24 @@ def test_the_watchdog_leaves_alone_what_somebody_else_has_taken() -> None:
                 assert signal.getsignal(number) is theirs
         finally:
             signal.signal(number, before)
+
+
+def test_a_run_between_two_runs_of_a_session_is_watched_too() -> None:
+    """Such as the calm one, whose length a Chooser asks for. Then the session's own goes on."""
+    table, handlers = Table(), [signal.getsignal(number) for number in HANDLERS]
+    with Watchdog() as outer:
+        taken = [signal.getsignal(number) for number in HANDLERS]
+        with Watchdog() as between:
+            between.watch(table)
+            theirs: list[Any] = [signal.getsignal(number) for number in HANDLERS]
+            assert [handler.__self__ for handler in theirs] == [between, between]
+        assert [signal.getsignal(number) for number in HANDLERS] == taken
+        assert signal.getitimer(signal.ITIMER_REAL)[1] > 0
+        outer.watch(table)
+        with Watchdog():  # within a Run, the one that watches it goes on
+            assert [signal.getsignal(number) for number in HANDLERS] == taken
+    assert [signal.getsignal(number) for number in HANDLERS] == handlers
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_beside_the_main_thread_there_is_no_watchdog() -> None:
