@@ -35,8 +35,9 @@ HANG_S = 120.0
 DEATHS_MAX = 2
 """A Run in which this many workers have died is not played again."""
 LOOK_EVERY_S = 1.0
-AHEAD_S = 0.005
-"""A worker is given Runs ahead that take about so long together, while this process is busy."""
+AHEAD_S, NAP_S = 0.01, 0.003
+"""A worker is given Runs ahead that take about so long together. While all have some, this process
+looks only now and then: to be woken for each answer costs as much as a short Run."""
 AHEAD_BYTES = 1 << 15
 """The most that may wait in the pipe to a worker: less than a pipe holds, or both might wait for
 each other to read."""
@@ -59,14 +60,21 @@ class _Worker:
     since_s: float = 0.0
     """When it has begun with that one."""
     bytes_ahead: int = 0
+    _unsent: list[bytes] = attrs.field(factory=list)
     _rest: bytes = b""
     """The part of a line that has arrived so far."""
 
     def tell(self, message: Data) -> int:
-        """Send it one line; return how long that is."""
+        """Write it one line, to be sent with the next ones; return how long that is."""
         line = encode(message) + b"\n"
-        self.child.send(line)
+        self._unsent.append(line)
         return len(line)
+
+    def send(self) -> None:
+        """Send what was written."""
+        if self._unsent:
+            self.child.send(b"".join(self._unsent))
+            self._unsent = []
 
     def give(self, planned: PlannedRun) -> None:
         """Let it play this Run after those that it owes."""
@@ -163,6 +171,8 @@ class Processes:
                 worker.tell({"learn": self._learned})
                 worker.lesson = self._lesson
             worker.give(waiting.popleft())
+        for worker in self._workers:
+            worker.send()
 
     def _ready(self, waiting: int) -> _Worker | None:
         """The worker that gets the next of so many Runs; None if each of them has enough."""
@@ -179,6 +189,8 @@ class Processes:
         return worker if has_room else None
 
     def _take_in(self, waiting: deque[PlannedRun], done: _Done) -> None:
+        if all(len(worker.given) > 1 for worker in self._workers):
+            time.sleep(NAP_S)
         ready = self._selector.select(LOOK_EVERY_S)
         now_s = time.monotonic()
         for key, _ in ready:
