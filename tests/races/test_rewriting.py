@@ -14,8 +14,7 @@ from race_texts import FULL, RACES
 from testbed.errors import RaceRefused
 from testbed.objects.meta import Map
 from testbed.races.pattern import parse_pattern
-from testbed.races.race import Expectation, Picked, Race
-from testbed.races.race_chooser import Deviation
+from testbed.races.race import Deviation, Expectation, Picked, Race
 from testbed.races.racefile import parse
 from testbed.races.rewriting import changed, kept
 
