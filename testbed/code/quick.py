@@ -37,13 +37,13 @@ def quick(frozen: type[T]) -> type[T]:
     made.__annotations__ = frozen.__init__.__annotations__
     made.__qualname__ = f"{frozen.__qualname__}.__init__"
     made.__module__ = frozen.__module__
-    frozen.__init__ = made  # type: ignore[assignment]
+    frozen.__init__ = made  # type: ignore[method-assign]
     return frozen
 
 
 def _lines(frozen: type, known: dict[str, Any]) -> Iterator[str]:
     """The lines of the constructor; what they name beside its arguments is added to `known`."""
-    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(frozen)  # type: ignore[misc]
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(frozen)
     ordered = [field for field in fields if field.init and not field.kw_only]
     by_name = [field for field in fields if field.init and field.kw_only]
     arguments = ["self", *(_argument(field, known) for field in ordered)]
@@ -55,7 +55,8 @@ def _lines(frozen: type, known: dict[str, Any]) -> Iterator[str]:
     for field in fields:
         if field.validator is not None or isinstance(field.converter, attrs.Converter):
             raise HarnessBug(f"{frozen.__name__}.{field.name}: a quick constructor only converts")
-        value, default = field.alias or field.name, field.default
+        value: str = field.alias or field.name
+        default: Any = field.default
         if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
             made = f"_make_{field.name}({'self' if default.takes_self else ''})"
             known[f"_make_{field.name}"] = default.factory

@@ -156,17 +156,18 @@ class _TrioRun(Driver):
     # One trio task carries all tasks of a life: from one of them to the next is a call, and only
     # from one actor to another the turn goes through trio.
     @types.coroutine
-    def _carried(self, seat: Seat) -> Generator[Any, Any, None]:
-        life, move = seat.life, self.table.move
+    def _carried(self, first: Seat) -> Generator[Any, Any, None]:
+        life, move = first.life, self.table.move
         host = life.host = _Host()
-        mover: Seat | Waiter | None = seat
-        while mover is not None:
+        host.mover = first
+        while (seat := host.mover) is not None:
             self.is_handed_on = False
-            seat, mover = mover, move(mover)
+            mover = move(seat)
             if mover is seat:
                 yield from _expel(seat)
                 continue
             if isinstance(mover, Seat) and mover.life is life:
+                host.mover = mover
                 continue
             host.is_parked = bool(life.seats)
             self.hand_to(mover)
@@ -178,7 +179,6 @@ class _TrioRun(Driver):
             finally:
                 host.is_parked = False
                 del self.parked[host]
-            mover = host.mover
 
 
 def _expel(seat: Seat) -> Generator[Any, Any, None]:
