@@ -174,7 +174,7 @@ def test_a_pod_that_has_not_started_looks_older_as_time_goes_by(asks: list[str])
         {"budgets": BUDGETS[:1]}, {"selector": Greedy()}, {"switches": switches_of("k8s-modern")},
         {"nominated": nominating(a_pod("r"))},
     ],
-    ids=str,
+    ids=lambda other: "".join(other),
 )  # fmt: skip
 def test_whatever_the_result_depends_on_has_it_looked_at_again(
     other: dict[str, Any], asks: list[str]
