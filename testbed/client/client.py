@@ -117,7 +117,8 @@ class Client:
         because: Because | None = None,
     ) -> O:
         """Create an object; the answer has its uid and revision. AlreadyExists."""
-        return await self._write("create", item, subresource, timeout_ms, because)  # type: ignore[no-any-return]
+        operation = self._writing("create", item, subresource)
+        return await self._answer_to(operation, timeout_ms, because)  # type: ignore[no-any-return]
 
     async def update(
         self,
@@ -130,9 +131,8 @@ class Client:
     ) -> O:
         """Replace an object. Conflict if it has changed since the revision in its Meta; with
         `whatever_it_was`, or without a revision, the last writer wins."""
-        return await self._write(  # type: ignore[no-any-return]
-            "update", item, subresource, timeout_ms, because, whatever_it_was=whatever_it_was
-        )
+        operation = self._writing("update", item, subresource, whatever_it_was)
+        return await self._answer_to(operation, timeout_ms, because)  # type: ignore[no-any-return]
 
     async def patch(
         self,
@@ -175,30 +175,18 @@ class Client:
         )  # fmt: skip
         await self._answer_to(operation, timeout_ms, because)
 
-    async def _write(
-        self,
-        verb: str,
-        item: Object,
-        subresource: str,
-        timeout_ms: int | None,
-        because: Because | None,
-        *,
-        whatever_it_was: bool = False,
-    ) -> Any:
+    def _writing(
+        self, verb: str, item: Object, subresource: str, whatever_it_was: bool = False
+    ) -> Operation:
+        """The Operation that writes that object."""
         item = to_write(self._table, verb, item)
         if whatever_it_was:
             item = item.with_meta(revision=UNSET)
         meta = item.meta
-        operation = Operation(
-            verb,
-            item.plural,
-            meta.name,
-            meta.namespace,
-            item,
-            revision=meta.revision,
-            subresource=subresource,
-        )
-        return await self._answer_to(operation, timeout_ms, because)
+        return Operation(
+            verb, item.plural, meta.name, meta.namespace, item, meta.revision, "", EVERYTHING,
+            subresource,
+        )  # fmt: skip
 
     async def ask(
         self, operation: Operation, *, timeout_ms: int | None = None, because: Because | None = None
@@ -215,14 +203,14 @@ class Client:
         self, operation: Operation, timeout_ms: int | None, because: Because | None = None
     ) -> Generator[object, Any, Any]:
         """Ask for that Operation and park until its answer is there."""
-        seat = self._seat()
+        seat, life = self._seat(), self._life
         if timeout_ms is not None:
             check_ms(self._table, "timeout_ms", timeout_ms)
-        if not seat.life.is_alive:
+        if not life.is_alive:
             return (yield TRAP)
         number = 0 if because is None else self._number_of(because)
         wire = self._wire
-        post = wire.post_of(operation, seat.life.role)
+        post = wire.post_of(operation, life.role)
         if post.endpoint.near:
             return wire.ask_near(seat, post, operation)
         request = wire.ask(seat, post, operation, timeout_ms, number)
@@ -248,14 +236,17 @@ class Client:
 
     def now(self) -> int:
         """The time in ms by this actor's own clock, which a clock step may have shifted."""
-        life = self._live_seat().life
-        life.saw_time_at = self._table.step
-        return self._table.now_ms + life.role.clock_shift_ms
+        table, life = self._table, self._life
+        self._live_seat()
+        life.saw_time_at = table.step
+        return table.pending.now_ms + life.role.clock_shift_ms
 
     def elapsed(self) -> int:
         """The time in ms by a clock that is never set, to measure how long something takes."""
-        self._live_seat().life.saw_time_at = self._table.step
-        return self._table.now_ms
+        table = self._table
+        self._live_seat()
+        self._life.saw_time_at = table.step
+        return table.pending.now_ms
 
     def sleep(self, ms: int, name: str = "sleep") -> Waitable:
         """Wait that long; the name is what race files call this timer."""
@@ -327,12 +318,12 @@ class Client:
     def record(self, name: str, facts: Mapping[str, Any] | None = None, **more: Any) -> Because:
         """Write a Record into the trace, which no actor can read. What it returns is for
         `because=` alone."""
-        seat = self._live_seat()
-        number = len(self._table.records) + 1
-        given = {**(facts or {}), **more}
-        record = Record(number, self._table.step, self._table.now_ms, seat.path, name, given)
-        self._table.records.append(record)
-        self._table.head.recorded(record)
+        seat, table = self._live_seat(), self._table
+        number = len(table.records) + 1
+        given = {**facts, **more} if facts else more
+        record = Record(number, table.step, table.pending.now_ms, seat.path, name, given)
+        table.records.append(record)
+        table.head.recorded(record)
         return Because(number)
 
     def show(self, name: str, what: Any) -> None:
@@ -341,8 +332,8 @@ class Client:
         self._live_seat().life.shown[name] = what
 
     def _seat(self) -> Seat:
-        seat = self._table.running
-        if seat is not None and seat.life is self._life and self._life.is_alive:
+        seat, life = self._table.running, self._life
+        if seat is not None and seat.life is life and life.is_alive:
             return seat
         seat = self._table.caller()
         if seat.life is not self._life:
@@ -354,6 +345,10 @@ class Client:
         return seat
 
     def _live_seat(self) -> Seat:
+        # As `_seat` begins, written out: an actor asks for the time more often than for all else.
+        seat, life = self._table.running, self._life
+        if seat is not None and seat.life is life and life.is_alive:
+            return seat
         seat = self._seat()
         if not seat.life.is_alive:
             raise Crashed(f"{self.name} has crashed")
