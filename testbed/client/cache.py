@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from testbed.client.audit import ALWAYS, audited
@@ -155,9 +156,7 @@ class Cache(Generic[O]):
 
     async def _read(self) -> None:
         client, kind = self._client, self.kind
-        projected: dict[str, Any] = {} if self.reads is None else {"fields": self.reads}
-        listed = Map({**projected, "match": NOT_OLDER})
-        watched = Map({**projected, "bookmarks": True})
+        projected, listed, watched = _options(None if self.reads is None else tuple(self.reads))
         at = UNSET if self._quorum else Revision(ANY)
         stream: Stream | None = None
         retry_ms = RETRY_MS
@@ -166,7 +165,7 @@ class Cache(Generic[O]):
             listing: Listing | None = None
             try:
                 if not self._revision:
-                    options = listed if at else Map(projected)
+                    options = listed if at else projected
                     listing = await client.list(kind, self.selector, at=at, options=options)
                 elif stream is None:
                     stream = await client.watch(
@@ -203,8 +202,9 @@ class Cache(Generic[O]):
         new = {item.key: item for item in listing.items}
         old, self._held, self._revision = self._held, new, listing.revision
         self.is_listing = True
-        for key in sorted({*old, *new}):
-            self._notify(old.get(key), new.get(key))
+        if self._handlers:
+            for key in sorted({*old, *new}):
+                self._notify(old.get(key), new.get(key))
         self.is_listing = False
         self._synced.set()
 
@@ -230,25 +230,26 @@ class Cache(Generic[O]):
         if not self._handlers:
             return
         self._table.marks.is_handed_on = True
+        audits = self._audits
         if old is None:
             if new is not None:
                 for add, _, _ in self._handlers:
                     if add is not None:
-                        add(self._shown(new))
+                        add(self._shown(new) if audits else new)
         elif new is None:
             for _, _, delete in self._handlers:
                 if delete is not None:
-                    delete(self._shown(old))
+                    delete(self._shown(old) if audits else old)
         elif self._differ(old, new):
             for _, update, _ in self._handlers:
                 if update is not None:
-                    update(self._shown(old), self._shown(new))
+                    update(*((self._shown(old), self._shown(new)) if audits else (old, new)))
 
     def _differ(self, old: O, new: O) -> bool:
         """Whether they differ in a field that the actor has declared."""
-        if old is new or self.reads is None:
-            return old is not new and is_other(old, new)
-        return differ_in(self.reads, old, new)
+        if old is new:
+            return False
+        return is_other(old, new) if self.reads is None else differ_in(self.reads, old, new)
 
     @property
     def _audits(self) -> bool:
@@ -259,6 +260,14 @@ class Cache(Generic[O]):
         if self.reads is None or not self._table.audits:
             return item
         return audited(item, self.reads, self._client.name, self._table.refused)
+
+
+@lru_cache(1024)
+def _options(reads: tuple[str, ...] | None) -> tuple[Map[Any], Map[Any], Map[Any]]:
+    """How a Cache that reads these fields asks: for its first list, a later one, and a watch."""
+    projected: dict[str, Any] = {} if reads is None else {"fields": reads}
+    listed, watched = {**projected, "match": NOT_OLDER}, {**projected, "bookmarks": True}
+    return Map(projected), Map(listed), Map(watched)
 
 
 def _is_async(handler: Handler) -> bool:

@@ -174,17 +174,15 @@ class Request:
 
     def refuse(self, error: ApiError) -> None:
         """Answer it at once: its Endpoint is down. It is counted among the requests like it."""
-        self._count()
-        self.answer(None, error)
-
-    def _count(self) -> None:
         self.nth = self.life.nth(SERVE, self.path, self.asked, self.operation.key)
+        self.answer(None, error)
 
     def announce(self, due_ms: int = 0) -> None:
         """Offer to serve it, or its next part."""
         role, table, verb = self.role, self.wire.table, self.asked
+        key = self.operation.key
         if self.part == 1:
-            self._count()
+            self.nth = self.life.nth(SERVE, self.path, verb, key)
             if self.wire.latencies:
                 due_ms = max(due_ms, table.now_ms + self._latency_ms("serve_ms"))
             # A partition delays the request only: its later parts happen inside the Endpoint.
@@ -193,7 +191,7 @@ class Request:
         else:
             verb = f"{verb}.{self.part}"
         option = Option(SERVE, self.path, self.serve, (table.step,), due_ms, role.name)
-        option.verb, option.key, option.nth = verb, self.operation.key, self.nth
+        option.verb, option.key, option.nth = verb, key, self.nth
         option.may_touch = self.may
         option.source = self
         self.option = option
@@ -225,10 +223,12 @@ class Request:
                 self._note(_revision_of(done.value), "")
             self.answer(done.value, None, after_ms)
         except ApiError as error:
-            self._note("", error.reason)
+            if turn is not None:
+                self._note("", error.reason)
             self.answer(None, error, after_ms)
         else:
-            self._note("", "")
+            if turn is not None:
+                self._note("", "")
             self.part += 1
             self.pause = pause
             self.wire.pause(self, pause)
@@ -260,7 +260,7 @@ class Request:
                 self.value.close()
             return
         table = wire.table
-        due_ms = table.now_ms + after_ms if after_ms else 0
+        due_ms = table.pending.now_ms + after_ms if after_ms else 0
         option = Option(ANSWER, self.path, self.finish, (table.step,), due_ms, self.role.name, seat)
         option.verb, option.key, option.nth = self.asked, self.operation.key, self.nth
         option.source = self

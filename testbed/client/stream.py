@@ -45,11 +45,14 @@ class Streams:
     def made_by(self, delivery: Delivery, endpoint: str) -> tuple[int, int]:
         """The Step that made a delivery possible, and the time of the commit that it reports."""
         change = delivery._change
-        here = (self.table.step, self.table.now_ms)
+        here = (self.table.step, self.table.pending.now_ms)
         if change is None:
             return here
         step, committed_ms = self.commits.get(change.revision, here)
-        return self.fed.get((endpoint, change.serial), self.feeding or step), committed_ms
+        step = self.feeding or step
+        if self.fed:
+            step = self.fed.get((endpoint, change.serial), step)
+        return step, committed_ms
 
 
 Apply = Callable[[Delivery], None]
@@ -304,7 +307,7 @@ class Stream:
         self._offered = self._reader = self._owing_since = None
         seat, wrap, apply = reader
         self.life.nth(DELIVER, self.path, "", offered.key, offered.change)
-        marks = table.marks
+        marks, turn = table.marks, table.turn
         marks.reads.append(HISTORY)
         marks.writes.append(self.head)
         if self._error is not None:
@@ -316,7 +319,9 @@ class Stream:
         else:
             delivery = self.watch.take()
         error = delivery.error
-        table.note_outcome(text_of(delivery.revision), "" if error is None else error.reason)
+        if turn is not None:
+            turn.revision = text_of(delivery.revision)
+            turn.outcome = "" if error is None else error.reason
         self.streams.delivered.append((self, delivery))
         if error is not None:
             self.break_off(error)

@@ -72,20 +72,21 @@ class Wire:
 
     def ask_near(self, seat: Seat, post: Post, operation: Operation) -> Any:
         """Serve and answer in the caller's own turn: no Option, no await, no Pause."""
-        self.table.marks.reads.append(post.key)
+        table, life = self.table, seat.life
+        table.marks.reads.append(post.key)
         if post.memory:
             self.enter(post)
         if not post.is_up:
             raise _refused(post)
         # The Endpoint is given the time, and its answer may depend on that.
-        seat.life.saw_time_at = self.table.step
-        handler = post.endpoint.handle(operation, seat.life.role.name, self.table.now_ms)
+        life.saw_time_at = table.step
+        handler = post.endpoint.handle(operation, life.role.name, table.pending.now_ms)
         try:
             next(handler)
         except StopIteration as done:
             value = done.value
             if isinstance(value, Watch):
-                return Stream(self.streams, post, value, seat.life, operation)
+                return Stream(self.streams, post, value, life, operation)
             return value
         except ApiError:
             raise
