@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import ScenarioError
 from testbed.objects.codec import decode, encode, encode_line
 from testbed.store.endpoint import Operation
@@ -102,6 +103,7 @@ class Step:
         return line
 
 
+@quick
 @attrs.frozen
 class Record:
     """A line that an actor wrote into the trace, for invariants and stories; no actor reads it."""
@@ -119,7 +121,10 @@ class Record:
 
     def __attrs_post_init__(self) -> None:
         try:
-            facts = {name: _as_it_is_now(value) for name, value in self.facts.items()}
+            facts = {
+                name: value if type(value) in UNCHANGING else _as_it_is_now(value)
+                for name, value in self.facts.items()
+            }
             encode(facts)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ScenarioError(
