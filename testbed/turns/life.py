@@ -213,7 +213,7 @@ def is_unwinding() -> bool:
     """Whether the code on the stack runs in an `except` or a `finally` because of Crashed."""
     error = sys.exception()
     while error is not None:
-        if isinstance(error, Crashed | Cancelled):
+        if isinstance(error, (Crashed, Cancelled)):
             return True
         error = error.__context__
     return False
@@ -291,7 +291,7 @@ def refusal(text: str, step: str) -> str:
 def placed(error: BaseException) -> BaseException:
     """The same error, with the line of the actor's own code that led to it, if it has none."""
     frame = readers_frame(traceback.extract_tb(error.__traceback__))
-    if isinstance(error, ScenarioError | UnknownName) and frame is not None:
+    if isinstance(error, (ScenarioError, UnknownName)) and frame is not None:
         place = _at(_shown(frame))
         if not str(error).startswith(place):
             error.args = (f"{place}{error}",)

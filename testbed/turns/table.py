@@ -89,20 +89,18 @@ class Table:
         """Announce an Option. If its actor is stalled or partitioned, it becomes due when that is
         over."""
         pending = self.pending
-        due = now_ms = pending.now_ms
+        due_ms = now_ms = pending.now_ms
         seat = option.seat
         if seat is not None:
             seat.offered.append(option)
             life = seat.life
-            if life.stalled_until_ms > due:
-                due = life.stalled_until_ms
-            if life.role.cut_off_until_ms > due and option.kind in (ANSWER, DELIVER):
-                due = life.role.cut_off_until_ms
-        if due > option.due_ms:
-            option.due_ms = due
-        elif option.due_ms > now_ms:
-            due = option.due_ms
-        if due > now_ms:
+            if life.stalled_until_ms > due_ms:
+                due_ms = life.stalled_until_ms
+            if life.role.cut_off_until_ms > due_ms and option.kind in (ANSWER, DELIVER):
+                due_ms = life.role.cut_off_until_ms
+        if due_ms > option.due_ms:
+            option.due_ms = due_ms
+        if option.due_ms > now_ms:
             option.is_timed = True
         pending.add(option)
 
@@ -116,12 +114,14 @@ class Table:
         # offered and withdrawn. Equal Options that this wait offers beside it come before it.
         nth = life.next_nth(sentence)
         for beside in seat.offered:
-            nth += beside.kind == kind and beside.verb == verb
+            if beside.kind == kind and beside.verb == verb:
+                nth += 1
         perform = partial(life.count_and, sentence, end)
-        option = Option(kind, seat.path, perform, (self.step,), due_ms, life.role.name, seat)
+        role = life.role
+        option = Option(kind, seat.path, perform, (self.step,), due_ms, role.name, seat)
         option.verb, option.nth = verb, nth
         if kind == WAKE:
-            option.rank = life.role.rank
+            option.rank = role.rank
         self.offer(option)
         return option
 
@@ -364,14 +364,15 @@ class Table:
         return coro
 
     def _seat_ended(self, seat: Seat) -> None:
+        life = seat.life
         seat.has_ended = True
         seat.waits_for = "nothing"
-        self.marks.writes += (seat.end_key, seat.life.role.ends_key)
-        life = seat.life
+        self.marks.writes += (seat.end_key, life.role.ends_key)
         life.seats.pop(seat.path, None)
-        for waiting, notify in list(seat.joined_by.items()):
-            if waiting.life.is_alive:
-                notify()
+        if seat.joined_by:
+            for waiting, notify in list(seat.joined_by.items()):
+                if waiting.life.is_alive:
+                    notify()
         if life.is_alive and not life.seats:
             self.end_life(life)
 
@@ -379,10 +380,12 @@ class Table:
         """End a task by an exception. The actor's own exception ends its life; a HarnessError, an
         Overrun or an interrupt ends the Run."""
         life = seat.life
-        if isinstance(error, Overrun) and self.is_over:
+        if isinstance(error, (Crashed, Cancelled)):
+            pass  # it was told to end
+        elif isinstance(error, Overrun) and self.is_over:
             text = f"{error}: it goes on after the Run has ended.\nNext: {ADVICE}."
             self.fail(ScenarioError(text))
-        elif isinstance(error, Overrun | KeyboardInterrupt):
+        elif isinstance(error, (Overrun, KeyboardInterrupt)):
             self.stop = self.stop or error
         elif isinstance(error, Exception) and not isinstance(error, HarnessError):
             if foreign := waited_elsewhere(seat, error):
@@ -392,6 +395,6 @@ class Table:
                 seat.has_ended = True
                 del life.seats[seat.path]
                 self.end_life(life)
-        elif not isinstance(error, Crashed | Cancelled):
+        else:
             self.fail(placed(error))
         self._seat_ended(seat)

@@ -81,11 +81,6 @@ class _Place:
         self._wrap = wrap
         self._offered: Option | None = None
 
-    @property
-    def is_offered(self) -> bool:
-        """Whether the wait may end now, or at a time that is set."""
-        return self._offered is not None
-
     # A `finally` of a dead life may still set a signal or put something in a queue. That may not
     # wake a task of the same life, to which the World is about to raise Crashed.
     def offer(self, kind: str, verb: str, due_ms: int, end: Callable[[], Seat]) -> None:
@@ -121,7 +116,7 @@ class Sleep(Waitable):
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         table = self.table
-        due_ms = table.now_ms + max(self.ms, 0)
+        due_ms = table.pending.now_ms + max(self.ms, 0)
         table.offer_turn(seat, WAKE, self.name, due_ms, lambda: table.end_wait(seat, wrap(None)))
 
 
@@ -136,6 +131,7 @@ class Alarm:
         self._key = f"alarm:{path}"
         self.name = name
         """What race files call it."""
+        self._reason = f"timer {name}"
         self._due_ms: int | None = None
         self.waiting: _Ring | None = None
 
@@ -153,7 +149,7 @@ class Alarm:
                 f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds",
                 "write 1500 for 1.5 seconds, or None for never",
             )
-        due_ms = None if ms is None else table.now_ms + max(ms, 0)
+        due_ms = None if ms is None else table.pending.now_ms + (ms if ms > 0 else 0)
         if due_ms == self._due_ms:
             self._look()
             return
@@ -180,7 +176,7 @@ class _Ring(Waitable):
         super().__init__(table)
         self.alarm = alarm
         self.key = key
-        self.reason = f"timer {alarm.name}"
+        self.reason = alarm._reason
         self._place: _Place | None = None
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
@@ -198,7 +194,8 @@ class _Ring(Waitable):
         """Offer its end for the time that the alarm is set to now, and for no other."""
         place, due_ms = self._place, self.alarm._due_ms
         assert place is not None
-        place.take_back()
+        if place._offered is not None:
+            place.take_back()
         if due_ms is not None:
             place.offer(WAKE, self.alarm.name, due_ms, self._end)
 
@@ -247,6 +244,7 @@ class Signal:
     def __init__(self, table: Table, path: str) -> None:
         self._table = table
         self._key = f"signal:{path}"
+        self._reason = f"signal {path}"
         self._waiting: dict[_InLine, None] = {}
         self._is_set = False
 
@@ -272,7 +270,13 @@ class Signal:
 
     def wait(self) -> Waitable:
         """Wait until it is set."""
-        return _Line(self._table, self._key, self._waiting, lambda: self._is_set, lambda: None)
+        return _Line(self._table, self)
+
+    def _is_there(self) -> bool:
+        return self._is_set
+
+    def _take(self) -> None:
+        """A signal stays set."""
 
 
 class Queue:
@@ -282,6 +286,7 @@ class Queue:
     def __init__(self, table: Table, path: str, is_idle: bool) -> None:
         self._table = table
         self._key = f"queue:{path}"
+        self._reason = f"queue {path}"
         self._is_idle = is_idle
         self._waiting: dict[_InLine, None] = {}
         self._items: deque[Any] = deque()
@@ -299,9 +304,12 @@ class Queue:
 
     def get(self) -> Waitable:
         """Wait for the oldest item, and take it."""
-        line = _Line(self._table, self._key, self._waiting, lambda: bool(self._items), self._take)
+        line = _Line(self._table, self)
         line.is_idle = self._is_idle
         return line
+
+    def _is_there(self) -> bool:
+        return bool(self._items)
 
     def _take(self) -> Any:
         self._table.marks.writes.append(self._key)
@@ -314,20 +322,11 @@ class Queue:
 class _Line(Waitable):
     """The wait for a signal or a queue; its end is offered while there is something to take."""
 
-    def __init__(
-        self,
-        table: Table,
-        key: str,
-        waiting: dict[_InLine, None],
-        is_there: Callable[[], bool],
-        take: Callable[[], Any],
-    ) -> None:
+    def __init__(self, table: Table, source: Signal | Queue) -> None:
         super().__init__(table)
-        self.reason = key.replace(":", " ", 1)
-        self.key = key
-        self.waiting = waiting
-        self.is_there = is_there
-        self.take = take
+        self.reason = source._reason
+        self.key = source._key
+        self.source = source
         self._places: dict[Seat, _InLine] = {}
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
@@ -337,14 +336,14 @@ class _Line(Waitable):
             )
         self.table.marks.reads.append(self.key)
         place = self._places[seat] = _InLine(self, seat, wrap)
-        self.waiting[place] = None
+        self.source._waiting[place] = None
         place.look()
 
     def disarm(self, seat: Seat) -> None:
         self.table.marks.reads.append(self.key)
         place = self._places.pop(seat, None)
         if place is not None:
-            self.waiting.pop(place, None)
+            self.source._waiting.pop(place, None)
 
 
 class _InLine(_Place):
@@ -356,16 +355,17 @@ class _InLine(_Place):
 
     def look(self) -> None:
         """Offer that the task goes on, or take that back, depending on what there is to take."""
-        if not self._line.is_there():
+        line = self._line
+        if not line.source._is_there():
             self.take_back()
-        elif not self.is_offered:
-            self.offer(RESUME, self._line.reason, 0, self._end)
+        elif self._offered is None:
+            self.offer(RESUME, line.reason, 0, self._end)
 
     def _end(self) -> Seat:
         line = self._line
         line.table.marks.reads.append(line.key)
-        del line.waiting[self]
-        return self.end(line.take())
+        del line.source._waiting[self]
+        return self.end(line.source._take())
 
 
 class First(Waitable):
@@ -381,9 +381,9 @@ class First(Waitable):
                 step = "pass client.sleep(5), queue.get(), client.join(task), each by itself"
                 raise table.refused(text, step)
             wait.is_awaited = True
+            self.is_idle |= wait.is_idle
         self.waits = waits
-        self.reason = " or ".join(wait.reason for wait in waits)
-        self.is_idle = any(wait.is_idle for wait in waits)
+        self.reason = " or ".join([wait.reason for wait in waits])
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         for index, wait in enumerate(self.waits):
