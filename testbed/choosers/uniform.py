@@ -18,11 +18,13 @@ class Uniform(Chooser):
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self._chance = Chance(seed, 0)
+        self._bits = self._chance.bits
         self._turn = 0
         self._strikes: list[int] = []
 
     def begin(self, run: RunInfo) -> Plan | None:
         self._chance = Chance(self.seed, run.number)
+        self._bits = self._chance.bits
         self._turn = 0
         length = run.turns_expected() if run.faults_max else 0
         self._strikes = self._chance.strikes(run, length)
@@ -36,4 +38,5 @@ class Uniform(Chooser):
             self._strikes.pop(0)
             return self._chance.fault(options)
         ready = options.ready
-        return self._chance.below(ready) if ready > 1 else 0
+        # As `Chance.below`, written out: this is done in each turn.
+        return (self._bits(32) * ready) >> 32 if ready > 1 else 0
