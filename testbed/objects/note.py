@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from testbed.objects.meta import Map, Object, texts
+from testbed.objects.meta import Map, Object, evolved, texts
 
 
 @attrs.frozen
@@ -21,4 +21,4 @@ class Note(Object):
 
     def saying(self, **data: str) -> Note:
         """A copy with these strings set."""
-        return attrs.evolve(self, data=self.data.having(**data))
+        return evolved(self, data=texts(self.data.having(**data)))
