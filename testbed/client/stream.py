@@ -264,7 +264,9 @@ class Stream:
         if self._error is not None:
             self._offer("BROKEN", self.plural, self._table.step, 0)
             return
-        delivery = self.watch.peek()
+        watch = self.watch
+        # Most looks find nothing, as after each delivery to a Cache.
+        delivery = watch.peek() if watch.queue or watch._next is not None else None
         if delivery is not None:
             step, committed_ms = self.streams.made_by(delivery, self.server.name)
             due_ms = committed_ms + self._latency_ms
