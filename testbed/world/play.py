@@ -63,6 +63,7 @@ class Play(Head):
         self._table = table = world.table
         self._store = world.store
         self._wire = world.wire
+        self._streams = world.wire.streams
         self._judge = world.judge
         self._budget = budget = world.budget
         self._chooser = chooser
@@ -286,10 +287,11 @@ class Play(Head):
         table, trace = self._table, self._trace
         pending = table.pending
         option = pending.take(choice) if 0 <= choice < ready else self._fault(choice, ready)
+        now_ms, due_ms = pending.now_ms, option.due_ms
         if self._happened is not None:
-            self._happened.append(Happening(key_of(option), pending.now_ms))
-        if option.due_ms > pending.now_ms:
-            pending.now_ms = option.due_ms
+            self._happened.append(Happening(key_of(option), now_ms))
+        if due_ms > now_ms:
+            pending.now_ms = now_ms = due_ms
             self._new_instant()
         seat = option.seat
         if seat is not None and (seat.number != option.ticket or not seat.life.is_alive):
@@ -301,8 +303,8 @@ class Play(Head):
         self._wire.served = None
         if self._keeps_steps:
             table.marks = self._store.marks = marks = Marks()
-            table.turn = Step(number, option, choice, ready, marks, pending.now_ms)
-            trace.items.append(table.turn)
+            table.turn = step = Step(number, option, choice, ready, marks, now_ms)
+            trace.items.append(step)
         else:
             marks = table.marks
             marks.reads.clear()
@@ -321,20 +323,20 @@ class Play(Head):
     def _end_turn(self) -> None:
         """Close the Step: tell the Chooser, and let the invariants look."""
         self._turn_is_open = False
-        table, wire = self._table, self._wire
+        table, streams = self._table, self._streams
         changes = table.marks.changes
         if changes:
             now = (table.step, table.pending.now_ms)
             for change in changes:
-                wire.streams.commits[change.revision] = now
-        if wire.paused:
-            wire.release_paused()
+                streams.commits[change.revision] = now
+        if self._wire.paused:
+            self._wire.release_paused()
         step = table.turn
         if step is not None:
             table.turn = None
             if self._wants_steps:
                 self._chooser.ended(step)
-        if changes or wire.streams.delivered or self._judge.has_cause():
+        if changes or streams.delivered or self._judge.has_cause():
             self._judge.turn_ended(step)
         if self._flushes:
             self._trace.flush()
