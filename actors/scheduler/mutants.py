@@ -223,9 +223,8 @@ class CountsTwice(SchedulerCache):
 class DeafToDeletions(SchedulingQueue):
     """Ignores the event that a pod was deleted."""
 
-    def move(self, event: str, now_ms: int, may: May | None = None) -> None:
-        if event != POD_DELETED:
-            super().move(event, now_ms, may)
+    def move(self, event: str, now_ms: int, may: May | None = None) -> bool:
+        return event != POD_DELETED and super().move(event, now_ms, may)
 
 
 class NeverFlushes(SchedulingQueue):

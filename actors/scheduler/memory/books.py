@@ -56,8 +56,9 @@ class Books:
     def move(self, event: str, may: May | None = None) -> None:
         """An event has happened that may let unschedulable pods fit: move those back (SCH-20)."""
         now_ms = self.client.elapsed()
-        self.beliefs.queue.move(event, now_ms, may)
-        self.queue_changed(now_ms)
+        # Nearly all events move no pod. Then the queue is as it was when the timers were last set.
+        if self.beliefs.queue.move(event, now_ms, may) or self.timers.is_late(now_ms):
+            self.queue_changed(now_ms)
 
     def queue_changed(self, now_ms: int | None = None) -> None:
         """Call this whenever the queue may have changed, with the time if it was read: it wakes the

@@ -1,8 +1,8 @@
 """Handlers: bring what the informers tell into the cache and the queue (SCH-4).
 
-Pods that have a node go to the cache; the scheduler's own pods without one go to the queue. These
-are two sets of handlers on one informer. Each set sees a pod added when it first matches, and
-deleted when it no longer does (a FilteringResourceEventHandler).
+Pods that have a node go to the cache; the scheduler's own pods without one go to the queue. Each of
+the two sees a pod added when it first matches, and deleted when it no longer does, as by a
+FilteringResourceEventHandler.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ def listen(books: Books) -> None:
     """Add all handlers to the informers."""
     _Namespaces(books).listen()
     _Nodes(books).listen()
-    _Assigned(books).listen()
-    _Unassigned(books).listen()
+    _Pods(books).listen()
     informers, evictions = books.informers, books.beliefs.evictions
     if informers.failed is not None and evictions is not None:
         note = evictions.note
@@ -102,34 +101,60 @@ class _Nodes(_Handlers):
         return lambda pod: info is not None and may_suit(info_of(pod), info)
 
 
-class _Assigned(_Handlers):
-    """Pods that have a node, of any scheduler, go to the cache (SCH-2)."""
+class _Pods(_Handlers):
+    """Pods that have a node, of any scheduler, go to the cache (SCH-2). Pods that have none and are
+    this scheduler's to place go to the queue (SCH-1)."""
+
+    # In Kubernetes these are two sets of handlers, which hear of each change one after the other.
+    # No pod is of both sets at once, so here one set does what the two would do, in their order.
 
     def listen(self) -> None:
         self.informers.pods.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
+    def is_ours(self, pod: Pod) -> bool:
+        """Whether that pod, which has no node, is this scheduler's to place."""
+        return pod.spec.scheduler_name == self.books.pods_of
+
     def on_add(self, pod: Pod) -> None:
-        if pod.is_bound:
+        if pod.spec.node_name:
             self.add(pod)
+        elif self.is_ours(pod):
+            self.enqueue(pod)
 
     def on_update(self, old: Pod, new: Pod) -> None:
-        if not old.is_bound:
-            self.on_add(new)
-        elif not new.is_bound:
-            self.remove(old)
-        elif old.meta.uid != new.meta.uid:
+        was_bound, is_bound = bool(old.spec.node_name), bool(new.spec.node_name)
+        if was_bound and is_bound:
+            if old.meta.uid == new.meta.uid:
+                self.change_cache(self.cache.update_pod, new)
+                self.books.move(POD_UPDATED, self.near_check(new))
+                return
             # The pod was deleted and created again while the watch was broken.
             self.remove(old)
             self.add(new)
-        else:
-            self.change_cache(self.cache.update_pod, new)
-            self.books.move(POD_UPDATED, self.near_check(new))
+            return
+        if was_bound:
+            self.remove(old)
+        elif is_bound:
+            self.add(new)
+        was_ours = not was_bound and self.is_ours(old)
+        is_ours = not is_bound and self.is_ours(new)
+        if was_ours and is_ours:
+            self.update(old, new)
+        elif is_ours:
+            self.enqueue(new)
+        elif was_ours:
+            self.dequeue(old)
 
     def on_delete(self, pod: Pod) -> None:
         # A pod that has disappeared between two lists is shown as it was last known. It may have
         # been bound since, or be assumed here: so it is removed even if that shows no node.
-        if pod.is_bound or self.informers.pods.is_listing:
+        is_bound, is_listing = bool(pod.spec.node_name), self.informers.pods.is_listing
+        if is_bound or is_listing:
             self.remove(pod)
+        if (not is_bound or is_listing) and self.is_ours(pod):
+            self.dequeue(pod)
+
+    # -- pods that have a node ------------------------------------------------------------------
 
     def add(self, pod: Pod) -> None:
         self.change_cache(self.cache.add_pod, pod)
@@ -150,37 +175,12 @@ class _Assigned(_Handlers):
 
         return may
 
+    # -- its own pods that have none ------------------------------------------------------------
 
-class _Unassigned(_Handlers):
-    """Pods that have no node and are this scheduler's to place go to the queue (SCH-1)."""
-
-    def listen(self) -> None:
-        self.informers.pods.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
-
-    def is_ours(self, pod: Pod) -> bool:
-        spec = pod.spec
-        return not spec.node_name and spec.scheduler_name == self.books.pods_of
-
-    def on_add(self, pod: Pod) -> None:
-        if self.is_ours(pod):
-            now_ms = self.books.client.elapsed()
-            self.books.beliefs.queue.add(pod, now_ms)
-            self.books.queue_changed(now_ms)
-
-    def on_update(self, old: Pod, new: Pod) -> None:
-        was_ours, is_ours = self.is_ours(old), self.is_ours(new)
-        if was_ours and is_ours:
-            self.update(old, new)
-        elif is_ours:
-            self.on_add(new)
-        elif was_ours:
-            self.remove(old)
-
-    def on_delete(self, pod: Pod) -> None:
-        if self.is_ours(pod) or (
-            self.informers.pods.is_listing and pod.spec.scheduler_name == self.books.pods_of
-        ):
-            self.remove(pod)
+    def enqueue(self, pod: Pod) -> None:
+        now_ms = self.books.client.elapsed()
+        self.books.beliefs.queue.add(pod, now_ms)
+        self.books.queue_changed(now_ms)
 
     def update(self, old: Pod, new: Pod) -> None:
         """Update it in the queue; an assumed pod has left the queue already. There is no call for a
@@ -191,7 +191,7 @@ class _Unassigned(_Handlers):
             books.beliefs.queue.update(old, new, now_ms)
             books.queue_changed(now_ms)
 
-    def remove(self, pod: Pod) -> None:
+    def dequeue(self, pod: Pod) -> None:
         """Remove it from the queue. If it waits for Permit plugins, reject it, so that its binding
         task gives back the room it was assumed to take."""
         books = self.books

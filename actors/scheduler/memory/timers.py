@@ -40,6 +40,10 @@ class Timers:
         """Set each timer again. Call this when the queue may have changed."""
         self._ticks.look(now_ms)
 
+    def is_late(self, now_ms: int) -> bool:
+        """Whether a timer is set to a time that is past, so that it has to be set again."""
+        return now_ms > self._ticks.first_ms
+
     def phases(self, now_ms: int) -> list[int]:
         """How long until each expiry, and how far each timer is into its period."""
         return [*(due_ms - now_ms for due_ms in self._expiries), *self._ticks.phases(now_ms)]

@@ -104,8 +104,9 @@ class FifoQueue(PodQueue):
         self._backoff.put(attempt.pod.key, attempt.queued)
         return BACKOFF
 
-    def move(self, event: str, now_ms: int, may: May | None = None) -> None:
+    def move(self, event: str, now_ms: int, may: May | None = None) -> bool:
         """Do nothing: no pod of this queue waits for an event."""
+        return False
 
     def flush_backoff(self, now_ms: int) -> None:
         while (due_ms := self.backoff_due_ms) is not None and due_ms <= now_ms:

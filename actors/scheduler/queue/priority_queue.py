@@ -12,7 +12,7 @@ So this is not a `pick` (GEN-6).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from actors.framework.cluster_events import (
     GATES,
@@ -158,7 +158,7 @@ class SchedulingQueue(PodQueue):
         self._unschedulable.put(attempt.queued)
         return UNSCHEDULABLE
 
-    def move(self, event: str, now_ms: int, may: May | None = None) -> None:
+    def move(self, event: str, now_ms: int, may: May | None = None) -> bool:
         """Requeue the unschedulable pods that wait for this event.
 
         Three events are special (SCH-23, SCH-24, SCH-28):
@@ -172,16 +172,21 @@ class SchedulingQueue(PodQueue):
             is_for_near = event == POD_ADDED
             may = may if is_for_near else None
         elif event == NODE_DELETED:
-            return
+            return False
         else:
             is_for_near = event in (POD_ADDED, POD_UPDATED)
+        has_moved = False
         for (refused_by, must_be_near), pods in self._unschedulable.groups():
             if is_for_near and not must_be_near:
                 continue
             if self._moves_everything or is_awaited(event, refused_by, self._wakes):
-                self._move_all((p for p in pods if may is None or may(p.pod)), now_ms)
+                for queued in pods:
+                    if may is None or may(queued.pod):
+                        self._move_one(queued, now_ms)
+                        has_moved = True
         # Also if nothing was moved: the pod that this event would help may be in its attempt.
         self._move_request_cycle = self.cycle
+        return has_moved
 
     def flush_backoff(self, now_ms: int) -> None:
         while (due_ms := self.backoff_due_ms) is not None and due_ms <= now_ms:
@@ -190,12 +195,9 @@ class SchedulingQueue(PodQueue):
     def flush_unschedulable(self, now_ms: int) -> None:
         late = self._unschedulable.before(now_ms - STAY_MS_MAX)
         if late:
-            self._move_all(late, now_ms)
+            for queued in late:
+                self._move_one(queued, now_ms)
             self._move_request_cycle = self.cycle
-
-    def _move_all(self, pods: Iterable[QueuedPod], now_ms: int) -> None:
-        for queued in pods:
-            self._move_one(queued, now_ms)
 
     def _move_one(self, queued: QueuedPod, now_ms: int) -> None:
         """Move an unschedulable pod to backoff while its backoff runs, else to the active pods. One

@@ -134,8 +134,9 @@ class PodQueue(Protocol):
     def requeue(self, attempt: Attempt) -> str:
         """Called by `failed`, once the entry is up to date: put it back; in which place it is."""
 
-    def move(self, event: str, now_ms: int, may: May | None = None) -> None:
-        """A cluster event may let pods fit: requeue those that wait for it (SCH-20)."""
+    def move(self, event: str, now_ms: int, may: May | None = None) -> bool:
+        """A cluster event may let pods fit: requeue those that wait for it (SCH-20). Whether the
+        queue has changed."""
 
     def flush_backoff(self, now_ms: int) -> None:
         """Activate the pods whose backoff is over (SCH-12)."""

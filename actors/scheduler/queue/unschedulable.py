@@ -72,9 +72,13 @@ class Unschedulable:
 
     def since_ms(self) -> int | None:
         """The `since_ms` of the pod that has waited longest, pods with gates not counted."""
-        if not self._groups:
-            return None
-        return min([next(iter(p.values())).since_ms for p in self._ungated()], default=None)
+        found: int | None = None
+        for (refused_by, _), pods in self._groups.items():
+            if GATES not in refused_by:
+                since_ms = next(iter(pods.values())).since_ms
+                if found is None or since_ms < found:
+                    found = since_ms
+        return found
 
     def before(self, ms: int) -> list[QueuedPod]:
         """The pods that have waited since before `ms`, without those that have gates."""
