@@ -12,19 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-import attrs
-
 from testbed.objects import Map, Pod, PodStatus
-from testbed.objects.form import write_part
-from testbed.objects.meta import evolved
+from testbed.objects.form import Field, fields_of, write_part
 
 KEYS = {"conditions": "type", "podIPs": "ip"}
 """The lists of a status that are merged, each with its merge key."""
 Tree = Mapping[str, Any]
 NOTHING: Map[Any] = Map()
-BLANK = PodStatus()
-FIELDS = tuple(field.name for field in attrs.fields(PodStatus))
-ALL: Callable[[PodStatus], tuple[Any, ...]] = attrgetter(*FIELDS)
+FIELDS = fields_of(PodStatus)
+ALL: Callable[[PodStatus], tuple[Any, ...]] = attrgetter(*[field.name for field in FIELDS])
 
 
 def difference(old: Pod, new: PodStatus, of: Pod | None = None) -> dict[str, Any]:
@@ -34,22 +30,29 @@ def difference(old: Pod, new: PodStatus, of: Pod | None = None) -> dict[str, Any
     testbed does not model are copied from it, too.
     """
     was, source = old.status, old if of is None else of
-    if old.extra.get("status") is source.extra.get("status"):
-        # What is the same object in both is written alike, so it need not be written at all.
-        names = [
-            name for name, one, other in zip(FIELDS, ALL(was), ALL(new), strict=True)
-            if one is not other
-        ]  # fmt: skip
-        if not names:
-            return {}
-        was, new = _only(names, was), _only(names, new)
-    status = changes(_tree(was, old), _tree(new, source))
+    rest, new_rest = old.extra.get("status", NOTHING), source.extra.get("status", NOTHING)
+    if rest or new_rest:
+        status = changes(write_part(was, rest), write_part(new, new_rest))
+    else:
+        status = _modelled(was, new)
     return {"status": status} if status else {}
 
 
-def _only(names: Sequence[str], status: PodStatus) -> PodStatus:
-    """The status with only those fields set."""
-    return evolved(BLANK, **{name: getattr(status, name) for name in names})
+def _modelled(old: PodStatus, new: PodStatus) -> dict[str, Any]:
+    """The same changes, of statuses in which every field is modelled."""
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for field, one, other in zip(FIELDS, ALL(old), ALL(new), strict=True):
+        # What is the same object in both is written alike, so it need not be written at all.
+        if one is not other:
+            _write(before, field, one)
+            _write(after, field, other)
+    return changes(before, after)
+
+
+def _write(tree: dict[str, Any], field: Field, value: Any) -> None:
+    if not field.is_unset(value):
+        tree[field.wire_name] = field.shape.write(value, None)
 
 
 def changes(old: Tree, new: Tree) -> dict[str, Any]:
@@ -83,7 +86,3 @@ def _merged(name: str, old: Sequence[Tree], new: Sequence[Tree]) -> dict[str, An
             items.append({**changes(was, item), key: item[key]})
     items += [{"$patch": "delete", key: gone} for gone in sorted(before)]
     return {name: items, f"$setElementOrder/{name}": [{key: item[key]} for item in new]}
-
-
-def _tree(status: PodStatus, pod: Pod) -> Tree:
-    return write_part(status, pod.extra.get("status", NOTHING))
