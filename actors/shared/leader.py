@@ -12,11 +12,10 @@
 
 from __future__ import annotations
 
-import attrs
-
 from testbed import ApiError, Client, NotFound
 from testbed.objects import Lease, Meta
 from testbed.objects.lease import LeaseSpec
+from testbed.objects.meta import evolved
 
 LEASE_MS, RENEW_MS, RETRY_MS = 15_000, 10_000, 2000
 """`leaseDuration`, `renewDeadline` and `retryPeriod` of Kubernetes."""
@@ -78,16 +77,8 @@ class Leader:
         if self.is_leading:
             now_ms = self._client.now()
             self._sure_until_ms = 0
-            await self._write(
-                attrs.evolve(
-                    self._observed.spec,
-                    holder="",
-                    duration_s=1,
-                    renewed_ms=now_ms,
-                    acquired_ms=now_ms,
-                ),
-                REQUEST_MS,
-            )
+            transitions = self._observed.spec.transitions
+            await self._write(LeaseSpec("", 1, now_ms, now_ms, transitions), REQUEST_MS)
 
     async def _renewed(self) -> bool:
         """Whether one renewal succeeds within ten seconds."""
@@ -106,35 +97,36 @@ class Leader:
 
     async def _try(self, timeout_ms: int) -> bool:
         """Take the lease or renew it; returns whether that succeeded."""
-        client, meta, now_ms = self._client, self._meta, self._client.now()
-        spec = LeaseSpec(self.identity, LEASE_MS // 1000, now_ms, now_ms, 0)
-        began_ms = client.elapsed()
+        client, meta = self._client, self._meta
+        now_ms, began_ms = client.now(), client.elapsed()
         try:
             found = await client.get(Lease, meta.name, meta.namespace, timeout_ms=timeout_ms)
         except NotFound:
             self._observed = Lease(meta)
+            spec = LeaseSpec(self.identity, LEASE_MS // 1000, now_ms, now_ms, 0)
             return await self._write(spec, timeout_ms, is_new=True)
         except ApiError:
             return False
-        if found.spec != self._observed.spec:
+        seen, held = found.spec, self._observed.spec
+        if seen is not held and seen != held:
             self._observe(found)
         self._observed = found
         # The holder wrote its times by its own clock, and that may be minutes off. So they are only
         # compared with what was there before: a lease that still changes is alive. How long it has
         # not changed is measured by this replica's monotonic clock alone.
-        if not self.is_leading and found.spec.holder and began_ms < self._observed_ms + LEASE_MS:
-            return False
-        if self.is_leading:
-            spec = attrs.evolve(spec, acquired_ms=found.spec.acquired_ms)
-        changes = (found.spec.transitions or 0) + (not self.is_leading)
-        spec = attrs.evolve(spec, transitions=changes)
+        changes, since_ms = seen.transitions or 0, seen.acquired_ms
+        if seen.holder != self.identity:
+            if seen.holder and began_ms < self._observed_ms + LEASE_MS:
+                return False
+            changes, since_ms = changes + 1, now_ms
+        spec = LeaseSpec(self.identity, LEASE_MS // 1000, since_ms, now_ms, changes)
         return await self._write(spec, timeout_ms)
 
     async def _write(self, spec: LeaseSpec, timeout_ms: int, *, is_new: bool = False) -> bool:
         """Write the lease; returns whether that succeeded. Another replica may have been faster."""
         # Taken before the request: an answer may come late, and others count from its commit.
         client, sent_ms = self._client, self._client.elapsed()
-        lease = attrs.evolve(self._observed, spec=spec)
+        lease = evolved(self._observed, spec=spec)
         write = client.create if is_new else client.update
         try:
             self._observe(await write(lease, timeout_ms=timeout_ms))

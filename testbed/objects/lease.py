@@ -6,9 +6,11 @@ from typing import ClassVar
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.meta import Object, wire
 
 
+@quick
 @attrs.frozen
 class LeaseSpec:
     """The holder, and for how long it holds the lease."""
@@ -25,6 +27,7 @@ class LeaseSpec:
     """How often the holder has changed."""
 
 
+@quick
 @attrs.frozen
 class Lease(Object):
     """Held by a leader while it leads, or by a kubelet while its node lives."""
