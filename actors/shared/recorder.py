@@ -16,6 +16,7 @@ from testbed.objects import Event, Map, Meta, Object, Reference, reference_to
 from testbed.objects.event import NORMAL, EventSeries
 from testbed.objects.form import to_tree
 from testbed.objects.plain import frozen
+from testbed.store.endpoint import NO_OPTIONS
 
 SERIES_MS = 6 * 60_000
 """A series is over when its Event was not noted for this long; that is checked as often."""
@@ -23,6 +24,7 @@ REFRESH_MS = 30 * 60_000
 """How often the count of a series that goes on is written, so that its Event does not expire."""
 MESSAGE_MAX = 1024
 CUT_SHORT = " ..."
+STRATEGIC: Map[Any] = Map({"how": "strategic"})
 
 
 class EventKey(NamedTuple):
@@ -60,6 +62,8 @@ class Recorder:
     def __init__(self, client: Client, component: str) -> None:
         self._client = client
         self._component = component
+        self._whose = f"{client.name}/{client.life}/{component}"
+        """Who writes its Events, and in which of its lives."""
         self._series: dict[EventKey, Series] = {}
         self._ordinals: dict[str, int] = {}
         """By object, how many Events were created about it."""
@@ -127,17 +131,16 @@ class Recorder:
         how many it has created about that object. So no two Events get the same name."""
         which = f"{of.kind}/{of.namespace}/{of.name}/{of.uid}"
         nth = self._ordinals[which] = self._ordinals.get(which, 0) + 1
-        client = self._client
-        given = f"{client.name}/{client.life}/{self._component}/{which}/{nth}"
+        given = f"{self._whose}/{which}/{nth}"
         return f"{of.name}.{hashlib.sha256(given.encode()).hexdigest()[:16]}"
 
     def _patch(self, series: Series, now_ms: int) -> None:
         series.written_ms = now_ms
         tree = to_tree(EventSeries(series.count, series.last_ms))
-        self._send("patch", series.event, frozen({"series": tree}), Map({"how": "strategic"}))
+        self._send("patch", series.event, frozen({"series": tree}), STRATEGIC)
 
-    def _send(self, verb: str, event: Event, body: Any, options: Map[Any] | None = None) -> None:
+    def _send(self, verb: str, event: Event, body: Any, options: Map[Any] = NO_OPTIONS) -> None:
         meta = event.meta
         self._client.tell(
-            Operation(verb, Event.plural, meta.name, meta.namespace, body, options=options or Map())
+            Operation(verb, Event.plural, meta.name, meta.namespace, body, options=options)
         )
