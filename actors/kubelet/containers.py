@@ -9,12 +9,14 @@ from __future__ import annotations
 import attrs
 
 from actors.kubelet.workload import Workload
+from testbed.code.quick import quick
 from testbed.objects import Pod
 
 STOPPED, KILLED = 143, 137
 """The exit codes of a container that ends by the signal to terminate, and of one that is killed."""
 
 
+@quick
 @attrs.frozen
 class Ended:
     """One end of the containers of a pod."""
@@ -27,6 +29,7 @@ class Ended:
     """Whether the kernel killed them because memory ran out."""
 
 
+@quick
 @attrs.frozen
 class Report:
     """The state of the containers of one pod, as their runtime reports it now."""

@@ -30,6 +30,7 @@ from actors.shared.critical import is_mirror
 from actors.shared.recorder import Recorder
 from actors.shared.settings import at_least
 from testbed import Actor, Cache, Client, Operation, Selector
+from testbed.code.quick import quick
 from testbed.objects import Map, Node, Pod, Quantity, Revision
 from testbed.objects.event import WARNING
 from testbed.switches import Component, switch_texts, told
@@ -102,6 +103,7 @@ class Kubelet(Actor):
         await _MainLoop(self, client).run()
 
 
+@quick
 @attrs.frozen
 class _PodUpdate:
     """One notification by its Cache of pods."""
@@ -369,6 +371,8 @@ class _MainLoop:
 
 def _in_order(updates: list[_PodUpdate]) -> list[_PodUpdate]:
     """Updates as they came; but those that came together, as in a list, by age (KUB-2)."""
+    if len(updates) < 2:
+        return updates
     ordered: list[_PodUpdate] = []
     together: list[_PodUpdate] = []
     for each in updates:

@@ -170,7 +170,9 @@ class Lifecycle:
         while True:
             report = await self._sync_containers()
             is_stopped = report is None or report.is_torn_down
-            because = self._because or await self._oom_kill(report)
+            because = self._because
+            if because is None and report is not None and report.is_oom:
+                because = await self._oom_kill()
             self._sync_status(report, is_stopped=is_stopped, because=because)
             if is_stopped and self._must_not_run:
                 self.holds_room = False
@@ -214,16 +216,17 @@ class Lifecycle:
                 return report
             grace_ms = self._grace_ms()
             if not grace_ms:
-                await self._ask("kill")
-            elif report.grace_ms is None or grace_ms < report.grace_ms:
-                await self._ask("signal", grace_ms=grace_ms)
-            elif not report.grace_left_ms:
-                await self._ask("kill")
-            elif is_current:
+                return await self._ask("kill")
+            if report.grace_ms is None or grace_ms < report.grace_ms:
+                return await self._ask("signal", grace_ms=grace_ms)
+            if not report.grace_left_ms:
+                return await self._ask("kill")
+            if is_current:
                 return report
         elif report is None and self._starts_in_ms() <= 0 and not self._awaited:
-            await self._ask("start", self.pod)
+            report = await self._ask("start", self.pod)
             self._client.record("started", pod=self._key)
+            return report
         elif report is not None and report.ended_ms is not None and restarts(self.pod, report):
             await self._restart(report.ended_ms)
         elif is_current:
@@ -264,11 +267,15 @@ class Lifecycle:
         report: Report | None = await ask_runtime(self._client, self._asked)
         return report
 
-    async def _ask(self, verb: str, body: Any = None, **options: Any) -> None:
-        """Ask the node's runtime to do something to this pod."""
-        await ask_runtime(self._client, self._operation(verb, body, Map(options)))
+    async def _ask(self, verb: str, body: Any = None, **options: Any) -> Report | None:
+        """Ask the node's runtime to do something to this pod; returns the state of its containers
+        then."""
+        report: Report | None = await ask_runtime(
+            self._client, self._operation(verb, body, Map(options))
+        )
         if self._settings.on_change is not None:
             self._settings.on_change()
+        return report
 
     def _operation(self, verb: str, body: Any = None, options: Map[Any] = NO_OPTIONS) -> Operation:
         meta = self.pod.meta
@@ -277,12 +284,10 @@ class Lifecycle:
             endpoint=self._runtime,
         )  # fmt: skip
 
-    async def _oom_kill(self, report: Report | None) -> Because | None:
-        """The record of what has ended its containers, if that was the kernel."""
+    async def _oom_kill(self) -> Because | None:
+        """The record of the kernel's kill that has ended its containers."""
         asks = self._settings.oom_kill
-        if asks is None or report is None or not report.is_oom:
-            return None
-        return await asks(self.pod.meta.uid)
+        return None if asks is None else await asks(self.pod.meta.uid)
 
     # -- its status -----------------------------------------------------------------------------
 

@@ -105,7 +105,7 @@ class Runtime:
         return Ooms(past, min(ahead, default=None))
 
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
-        """Answer in the caller's own turn."""
+        """Answer in the caller's own turn; to what is asked of one pod, with its report then."""
         self._store.mark(writes=self._marks)
         uid, options = operation.uid, operation.options
         match operation.verb:
@@ -149,7 +149,8 @@ class Runtime:
                     "kill, status, list, remove, stats, draw, collect, limit and ooms"
                 )
         self._foresee(now_ms)
-        return None
+        found = self._containers.get(uid)
+        return None if found is None else found.report(now_ms)
         yield BETWEEN
 
     def _foresee(self, now_ms: int) -> None:

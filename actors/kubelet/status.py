@@ -9,6 +9,7 @@ import attrs
 from actors.kubelet.admission import AdmissionRefusal
 from actors.kubelet.containers import Ended, Report
 from actors.kubelet.ending import BY_KUBELET, DISRUPTION_TARGET, PodEnding
+from testbed.code.quick import quick
 from testbed.objects import Condition, Pod, PodStatus, condition
 from testbed.objects.calendar import whole_second, written
 from testbed.objects.condition import FALSE, TRUE
@@ -27,7 +28,8 @@ from testbed.objects.pod import (
     Waiting,
 )
 
-OWN_CONDITIONS = ("Initialized", "Ready", "ContainersReady")
+INITIALIZED = "Initialized"
+OWN_CONDITIONS = (INITIALIZED, "Ready", "ContainersReady")
 SCHEDULED = "PodScheduled"
 OVER = (SUCCEEDED, FAILED)
 """The phases that are final."""
@@ -36,6 +38,7 @@ OOM_KILLED = "OOMKilled"
 """The reason of containers that the kernel has killed because memory ran out."""
 
 
+@quick
 @attrs.frozen
 class Facts:
     """What a kubelet derives the status of a pod from."""
@@ -58,8 +61,8 @@ class Facts:
 
 
 def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
-    """The status of a pod now; fields that others own stay as they were. A terminal phase is final,
-    and is not set while a container runs (KUB-18)."""
+    """The status of a pod now: `before` itself if it is so already. Fields that others own stay as
+    they were. A terminal phase is final, and is not set while a container runs (KUB-18)."""
     refusal, report, ending = facts.refusal, facts.report, facts.ending
     is_there = report is not None and not facts.may_be_over
     if before.phase in OVER or (refusal is not None and is_there):
@@ -75,10 +78,17 @@ def status_of(facts: Facts, before: PodStatus, now_ms: int) -> PodStatus:
         phase, reason, message = FAILED, ending.reason, ending.message
         if ending.condition is not None:
             conditions = condition.having(conditions, ending.condition, now_ms)
+    conditions = _reporting(conditions, now_ms, is_ready=facts.is_ready)
+    containers = tuple([_container_status(each, facts) for each in facts.pod.spec.containers])
+    if (
+        conditions is before.conditions and phase == before.phase and reason == before.reason
+        and message == before.message and start_ms == before.start_ms
+        and containers == before.container_statuses
+    ):  # fmt: skip
+        return before
     return evolved(
         before, phase=phase, reason=reason, message=message, start_ms=start_ms,
-        conditions=_reporting(conditions, now_ms, is_ready=facts.is_ready),
-        container_statuses=tuple([_container_status(c, facts) for c in facts.pod.spec.containers]),
+        conditions=conditions, container_statuses=containers,
     )  # fmt: skip
 
 
@@ -87,32 +97,41 @@ def _reporting(
 ) -> tuple[Condition, ...]:
     """These conditions with the kubelet's own as they are now; the same ones if none changes."""
     ready = TRUE if is_ready else FALSE
-    wanted = {"Initialized": TRUE, "Ready": ready, "ContainersReady": ready}
     had = {each.type: each for each in reversed(conditions)}
-    for name, status in wanted.items():
-        old = had.get(name)
+    for name in OWN_CONDITIONS:
+        status, old = TRUE if name == INITIALIZED else ready, had.get(name)
         # As most often, it is so already: then no Condition is made to find that out.
-        if old is None or (old.status, old.reason, old.message, old.heartbeat_ms) != (
-            status, "", "", None,
+        if (
+            old is None or old.status != status or old.reason or old.message
+            or old.heartbeat_ms is not None
         ):  # fmt: skip
             conditions = condition.having(conditions, Condition(name, status), now_ms)
     return conditions
 
 
-def own_part(status: PodStatus) -> object:
-    """The part of a status that a kubelet owns, to be compared."""
+def own_alike(one: PodStatus, other: PodStatus) -> bool:
+    """Whether two statuses are the same in the part that a kubelet owns."""
+    if one is other:
+        return True
+    if (
+        one.phase != other.phase or one.reason != other.reason or one.message != other.message
+        or one.start_ms != other.start_ms or one.container_statuses != other.container_statuses
+    ):  # fmt: skip
+        return False
+    mine, theirs = one.conditions, other.conditions
+    return mine == theirs or _own_conditions(mine) == _own_conditions(theirs)
+
+
+def _own_conditions(conditions: tuple[Condition, ...]) -> object:
     own: dict[str, Condition] = {}
     others = []
-    for each in status.conditions:
+    for each in conditions:
         if each.type in OWN_CONDITIONS:
             if each.type not in own:
                 own[each.type] = each
         elif _is_of_kubelet(each):
             others.append(each)
-    return (
-        status.phase, status.reason, status.message, status.start_ms, status.container_statuses,
-        own, others,
-    )  # fmt: skip
+    return own, others
 
 
 def patch_of(pod: Pod, status: PodStatus, now_ms: int) -> dict[str, Any]:

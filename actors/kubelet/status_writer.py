@@ -7,7 +7,7 @@ late.
 
 from __future__ import annotations
 
-from actors.kubelet.status import own_part, patch_of
+from actors.kubelet.status import own_alike, patch_of
 from testbed import ApiError, Client, NotFound, Operation
 from testbed.objects import Map, Pod, PodStatus
 from testbed.turns.because import Because
@@ -25,8 +25,6 @@ class _Entry:
         """The pod as last heard of."""
         self.status = pod.status
         """The status as it should be."""
-        self.own = own_part(pod.status)
-        """The part of it that the kubelet owns."""
         self.patch_at_ms: int | None = None
         """When to write it; None if it is written."""
         self.delete_at_ms: int | None = 0
@@ -83,13 +81,13 @@ class StatusWriter:
         is_ending = pod.meta.is_terminating
         begins_to_end = is_ending and not entry.is_ending
         entry.is_ending = is_ending
-        wanted, had = own_part(status), entry.own
-        entry.pod, entry.status, entry.own, entry.is_stopped = pod, status, wanted, is_stopped
+        is_as_before = own_alike(status, entry.status)
+        entry.pod, entry.status, entry.is_stopped = pod, status, is_stopped
         entry.because = because
         now_ms = self._client.now()
-        if wanted != had:
+        if not is_as_before:
             entry.patch_at_ms = now_ms + self._delay_ms
-        elif wanted == own_part(pod.status):
+        elif own_alike(status, pod.status):
             entry.patch_at_ms = None
         elif begins_to_end:
             entry.patch_at_ms = now_ms
