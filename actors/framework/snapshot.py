@@ -282,7 +282,7 @@ class Snapshot:
         for name, rows in self._rows.items():
             if getattr(node, name):
                 rows[row] = None
-            else:
+            elif rows:
                 rows.pop(row, None)
 
 

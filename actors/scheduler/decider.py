@@ -67,7 +67,7 @@ class Decider:
 
         `known` reads the pod again from the informer, as preemption does (SCH-70).
         """
-        if not len(snapshot):
+        if not snapshot.names:
             return Decision(pod, 0, nominate="", message=NO_NODES)
         found = self.feasibility(pod, snapshot, nominations)
         if found.error:

@@ -58,7 +58,8 @@ class Nominator:
 
         A pod that the informer no longer has, or that has a node, is not nominated (SCH-47).
         """
-        self.drop(pod)
+        if self._node_of:
+            self.drop(pod)
         node = self.said(pod) if node is None else node
         known = self._pod_of(pod.key)
         if node and known is not None and not known.is_bound:
@@ -74,7 +75,8 @@ class Nominator:
         # (SCH-48).
         is_named = self.said(old) or self.said(new)
         node = None if is_named else self._node_of.get(identity(old))
-        self.drop(old)
+        if self._node_of:
+            self.drop(old)
         self.nominate(new, node)
 
     def drop(self, pod: Pod) -> None:

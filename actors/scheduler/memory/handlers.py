@@ -8,6 +8,7 @@ FilteringResourceEventHandler.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from actors.framework.cluster_events import (
@@ -126,7 +127,7 @@ class _Pods(_Handlers):
         if was_bound and is_bound:
             if old.meta.uid == new.meta.uid:
                 self.change_cache(self.cache.update_pod, new)
-                self.books.move(POD_UPDATED, self.near_check(new))
+                self.books.move(POD_UPDATED, partial(self.may_be_near, new))
                 return
             # The pod was deleted and created again while the watch was broken.
             self.remove(old)
@@ -158,22 +159,19 @@ class _Pods(_Handlers):
 
     def add(self, pod: Pod) -> None:
         self.change_cache(self.cache.add_pod, pod)
-        self.books.move(POD_ADDED, self.near_check(pod))
+        self.books.move(POD_ADDED, partial(self.may_be_near, pod))
 
     def remove(self, pod: Pod) -> None:
         self.change_cache(self.cache.remove_pod, pod)
         self.books.move(POD_DELETED)
 
-    def near_check(self, pod: Pod) -> May:
-        """A pre-check of queued pods: whether one has a required affinity to that pod (SCH-24)."""
+    def may_be_near(self, pod: Pod, other: Pod) -> bool:
+        """The pre-check of a queued pod, `other`: whether it has a required affinity to the first
+        (SCH-24)."""
         cache = self.cache
-
-        def may(other: Pod) -> bool:
-            info = cache.get_pod(pod) or info_of(pod)
-            affinity = info_of(other).affinity
-            return any(term.matches(info, cache.namespaces) for term in affinity)
-
-        return may
+        info = cache.get_pod(pod) or info_of(pod)
+        affinity = info_of(other).affinity
+        return any(term.matches(info, cache.namespaces) for term in affinity)
 
     # -- its own pods that have none ------------------------------------------------------------
 

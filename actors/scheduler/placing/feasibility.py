@@ -112,26 +112,29 @@ class Feasibility:
         rows = self._rows_named()
         if self.error:
             return
-        if rows is None and len(self.snapshot) > FEW:
+        size = len(self.snapshot.names)
+        if rows is None and size > FEW:
             self._filter_columns(start)
         else:
-            self._filter_one_by_one(range(len(self.snapshot)) if rows is None else rows, start)
+            self._filter_one_by_one(range(size) if rows is None else rows, start)
 
     def _filter_one_by_one(self, rows: Sequence[int], start: int) -> None:
-        snapshot, refusals, fitting = self.snapshot, dict(self.refusals), []
-        verdict, states = self.judging.verdict, self.judging.states
-        wanted = enough_of(len(rows))
-        for n in range(len(rows)):
-            row = rows[(start + n) % len(rows)]
-            refusal = verdict(states, snapshot.infos[row])
+        names, infos, refusals, fitting = (
+            self.snapshot.names, self.snapshot.infos, dict(self.refusals), []
+        )  # fmt: skip
+        verdict, states, size = self.judging.verdict, self.judging.states, len(rows)
+        wanted = enough_of(size)
+        for n in range(size):
+            row = rows[(start + n) % size]
+            refusal = verdict(states, infos[row])
             if refusal is not None:
-                refusals[snapshot.names[row]] = refusal
+                refusals[names[row]] = refusal
                 continue
             fitting.append(row)
             if len(fitting) == wanted:
                 break
         self.rows, self.refusals = fitting, refusals
-        self._set_next_start(start, len(rows))
+        self._set_next_start(start, size)
 
     def _filter_columns(self, start: int) -> None:
         """The same for all rows, with numpy: its result equals that of `_filter_one_by_one`."""
@@ -187,8 +190,11 @@ class Feasibility:
 
     def _rows_named(self) -> Sequence[int] | None:
         """The rows that filters restrict the pod to; None if no filter names nodes (SCH-53)."""
-        only = [f.only(s) for f, s in self.judging.states]
-        named = [names for names in only if names is not None]
+        named = []
+        for each, state in self.judging.states:
+            only = each.only(state)
+            if only is not None:
+                named.append(only)
         if not named:
             return None
         names, row = sorted(named[0].intersection(*named)), self.snapshot.row

@@ -44,8 +44,9 @@ class Judging:
         self.refusal: Refusal | None = None
         """The Refusal of a filter that refuses all nodes at once; no other was asked then."""
         self._filters = filters
+        self._minding: States = []
+        """Those to which pods that come or go can matter for more than an Account counts."""
         self._prepare()
-        self._minding = [(f, s) for f, s in self.states if f.minds_pods]
 
     def of(self, pod: PodInfo, nominated: Nominated) -> Judging:
         """The same filters on the same Snapshot, for another pod and with other nominations."""
@@ -58,17 +59,17 @@ class Judging:
 
         Then preemption need only add and subtract what pods ask for.
         """
-        minding = any(f.minds_any(s, self.snapshot) for f, s in self._minding)
-        if self.refusal is not None or minding or self.minded_on:
+        if self.refusal is not None:
             return None
-        return next(
-            (
-                (each, state)
-                for each, state in self.states
-                if isinstance(each, NodeResourcesFitFilter) and len(state.names) <= len(FOUR)
-            ),
-            None,
-        )
+        for each, state in self._minding:
+            if each.minds_any(state, self.snapshot):
+                return None
+        if self.minded_on:
+            return None
+        for each, state in self.states:
+            if isinstance(each, NodeResourcesFitFilter) and len(state.names) <= len(FOUR):
+                return each, state
+        return None
 
     @cached_property
     def barred(self) -> Collection[int]:
@@ -133,20 +134,25 @@ class Judging:
 
     def _refused_by(self, each: Filter, state: State) -> Iterable[int]:
         snapshot = self.snapshot
-        if len(snapshot) > FEW:
+        if len(snapshot.names) > FEW:
             refused = each.check_all(state, snapshot)
             found: list[int] = [] if refused is None else np.flatnonzero(refused.codes).tolist()
             return found
         return [row for row, node in enumerate(snapshot.infos) if each.check(state, node)]
 
     def _prepare(self) -> None:
+        pod, snapshot = self.pod, self.snapshot
         for each in self._filters:
-            state = each.prepare(self.pod, self.snapshot)
+            state = each.prepare(pod, snapshot)
+            if state is None:
+                continue
             if isinstance(state, Refusal):
                 self.refusal = state
                 return
-            if state is not None:
-                self.states.append((each, state))
+            prepared = each, state
+            self.states.append(prepared)
+            if each.minds_pods:
+                self._minding.append(prepared)
 
 
 def _first(states: States, node: NodeInfo) -> Refusal | None:

@@ -176,11 +176,12 @@ class SchedulingQueue(PodQueue):
         else:
             is_for_near = event in (POD_ADDED, POD_UPDATED)
         has_moved = False
-        for (refused_by, must_be_near), pods in self._unschedulable.groups():
+        for group in self._unschedulable.groups():
+            refused_by, must_be_near = group
             if is_for_near and not must_be_near:
                 continue
             if self._moves_everything or is_awaited(event, refused_by, self._wakes):
-                for queued in pods:
+                for queued in self._unschedulable.of(group):
                     if may is None or may(queued.pod):
                         self._move_one(queued, now_ms)
                         has_moved = True

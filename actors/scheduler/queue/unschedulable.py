@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from actors.framework.cluster_events import GATES
@@ -62,22 +62,24 @@ class Unschedulable:
             if not pods:
                 del self._groups[group]
 
-    def groups(self) -> Iterable[tuple[Group, list[QueuedPod]]]:
-        """Every group with its pods. Pods may be dropped while the caller iterates."""
-        return self._each_group() if self._groups else ()
+    def groups(self) -> Sequence[Group]:
+        """Every group. Pods may be dropped while the caller iterates."""
+        return list(self._groups) if self._groups else ()
 
-    def _each_group(self) -> Iterator[tuple[Group, list[QueuedPod]]]:
-        for group in list(self._groups):
-            yield group, list(self._groups[group].values())
+    def of(self, group: Group) -> list[QueuedPod]:
+        """The pods of a group that is here."""
+        return list(self._groups[group].values())
 
     def since_ms(self) -> int | None:
         """The `since_ms` of the pod that has waited longest, pods with gates not counted."""
         found: int | None = None
         for (refused_by, _), pods in self._groups.items():
-            if GATES not in refused_by:
-                since_ms = next(iter(pods.values())).since_ms
-                if found is None or since_ms < found:
-                    found = since_ms
+            if GATES in refused_by:
+                continue
+            for queued in pods.values():
+                if found is None or queued.since_ms < found:
+                    found = queued.since_ms
+                break
         return found
 
     def before(self, ms: int) -> list[QueuedPod]:
