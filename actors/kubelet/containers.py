@@ -175,15 +175,16 @@ class PodContainers:
 
     def report(self, now_ms: int) -> Report:
         """Their state now."""
-        end = self.end()
-        end_ms = None if end is None else end.ended_ms
-        ended = end if end is not None and end.ended_ms <= now_ms else None
-        until_ms = now_ms if ended is None else ended.ended_ms
+        end, started_ms, takes_ms = self.end(), self.started_ms, self.workload.torn_down_after_ms
+        grace_left_ms = 0 if self.due_ms is None else max(self.due_ms - now_ms, 0)
+        if end is None or end.ended_ms > now_ms:
+            return Report(
+                self.pod, started_ms, now_ms - started_ms, None, 0,
+                None if end is None else end.ended_ms - now_ms, self.grace_ms, grace_left_ms,
+                self.restarts, self.last, takes_ms,
+            )  # fmt: skip
         return Report(
-            self.pod, self.started_ms, until_ms - self.started_ms,
-            None if ended is None else ended.ended_ms, 0 if ended is None else ended.exit_code,
-            None if end_ms is None or ended is not None else end_ms - now_ms, self.grace_ms,
-            0 if self.due_ms is None else max(self.due_ms - now_ms, 0), self.restarts, self.last,
-            max(until_ms + self.workload.torn_down_after_ms - now_ms, 0),
-            ended is not None and ended.is_oom,
+            self.pod, started_ms, end.ended_ms - started_ms, end.ended_ms, end.exit_code, None,
+            self.grace_ms, grace_left_ms, self.restarts, self.last,
+            max(end.ended_ms + takes_ms - now_ms, 0), end.is_oom,
         )  # fmt: skip

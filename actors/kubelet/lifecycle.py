@@ -173,7 +173,8 @@ class Lifecycle:
             because = self._because
             if because is None and report is not None and report.is_oom:
                 because = await self._oom_kill()
-            self._sync_status(report, is_stopped=is_stopped, because=because)
+            now_ms = self._client.now()
+            self._sync_status(report, now_ms, is_stopped=is_stopped, because=because)
             if is_stopped and self._must_not_run:
                 self.holds_room = False
                 if not self.stopped.is_set:
@@ -181,7 +182,7 @@ class Lifecycle:
             if is_stopped and self.is_gone:
                 await self._ask("remove")
                 return
-            await self._wait(report)
+            await self._wait(report, now_ms)
 
     @property
     def is_ending(self) -> bool:
@@ -292,14 +293,14 @@ class Lifecycle:
     # -- its status -----------------------------------------------------------------------------
 
     def _sync_status(
-        self, report: Report | None, *, is_stopped: bool, because: Because | None
+        self, report: Report | None, now_ms: int, *, is_stopped: bool, because: Because | None
     ) -> None:
         """Work out the status, and hand it on to be written."""
         if self.is_gone:
             self._statuses.forget(self.pod)
             return
         before = self.pod.status if self.pod.is_over else self._status
-        self._status = status_of(self._facts(report), before, self._client.now())
+        self._status = status_of(self._facts(report), before, now_ms)
         if not is_static(self.pod):
             self._statuses.set(self.pod, self._status, is_stopped=is_stopped, because=because)
         elif self.mirror is not None:
@@ -324,9 +325,9 @@ class Lifecycle:
 
     # -- what comes next ------------------------------------------------------------------------
 
-    async def _wait(self, report: Report | None) -> None:
+    async def _wait(self, report: Report | None, now_ms: int) -> None:
         """Wait for an update, or for the first of what is to come."""
-        ahead = self._ahead(report)
+        ahead = self._ahead(report, now_ms)
         if not ahead:
             await self._updates.get()
             return
@@ -334,9 +335,8 @@ class Lifecycle:
         timer = self._client.sleep(in_ms, f"{what} {self._key}")
         await self._client.first(self._updates.get(), timer)
 
-    def _ahead(self, report: Report | None) -> list[tuple[int, str]]:
+    def _ahead(self, report: Report | None, now_ms: int) -> list[tuple[int, str]]:
         """What there will be to do without an update: in how many milliseconds, and its name."""
-        now_ms = self._client.now()
         ahead: list[tuple[int, str]] = []
         if report is None:
             if not self._must_not_run and not self._awaited:

@@ -97,9 +97,12 @@ def _reporting(
 ) -> tuple[Condition, ...]:
     """These conditions with the kubelet's own as they are now; the same ones if none changes."""
     ready = TRUE if is_ready else FALSE
-    had = {each.type: each for each in reversed(conditions)}
     for name in OWN_CONDITIONS:
-        status, old = TRUE if name == INITIALIZED else ready, had.get(name)
+        status, old = TRUE if name == INITIALIZED else ready, None
+        for each in conditions:
+            if each.type == name:
+                old = each
+                break
         # As most often, it is so already: then no Condition is made to find that out.
         if (
             old is None or old.status != status or old.reason or old.message

@@ -64,6 +64,8 @@ class Workload:
     def at_start(self, number: int) -> tuple[int | None, int]:
         """How long they run and with which exit code they end, of a start of that number from 0."""
         runs, codes = self.runs_ms, self.exit_code
+        if not number:
+            return runs[0], codes[0] or 0
         runs_ms = runs[number] if number < len(runs) else runs[-1]
         return runs_ms, (codes[number] if number < len(codes) else codes[-1]) or 0
 
