@@ -1,5 +1,5 @@
 """Claims about every World, whatever runs in it; one file for each part of the testbed.
 
-May use: errors, objects, words, store, turns, client, invariant.
+May use: errors, code, objects, words, store, turns, client, invariant.
 Siblings: no file here imports another.
 """

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.turns.option import FAULT, Option
 
 Key = tuple[Any, ...]
@@ -22,6 +23,7 @@ def key_of(option: Option) -> Key:
     return (option.sentence, option.life, option.fault if option.kind == FAULT else None)
 
 
+@quick
 @attrs.frozen
 class Happening:
     """One turn or fault of a Run, or one pick in a turn."""

@@ -15,8 +15,8 @@ from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.choosers.followed import Followed
 from testbed.invariant import Evidence
 from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso
-from testbed.turns.happening import Happening
-from testbed.turns.option import Choice, HoldBack, LetPass
+from testbed.turns.happening import Happening, key_of
+from testbed.turns.option import Choice, HoldBack, LetPass, Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
@@ -87,6 +87,12 @@ class Following(Followed):
         self._happened = 0
         self._made: list[Choice] = []
         """All choices so far."""
+        turns = [each for each in happened[:start] if not each.is_pick]
+        self._held_from = 0 if any(each.is_fault for each in turns) else len(turns) - 1
+        """From how many turns on it holds back what it has passed over: before the last turn that
+        comes before the lap, so that the lap begins with all of it held."""
+        self._passed: dict[Option, None] = {}
+        """What it has passed over by then, oldest first."""
         evidence.laps_from = NEVER
 
     @property
@@ -100,10 +106,33 @@ class Following(Followed):
         return self._made[self._evidence.laps_from :]
 
     def choose(self, options: Options | Alternatives) -> Choice | Cut:
-        choice = super().choose(options)
+        turn = self._pass_over(options) if isinstance(options, Options) else None
+        choice = super().choose(options) if turn is None else turn
         if not isinstance(choice, Cut):
             self._note(choice)
         return choice
+
+    # What is held back, and in which order, matters only in the lap. Until then what stands in line
+    # before the next turn is passed over, which takes one choice for a turn instead of many.
+    def _pass_over(self, options: Options) -> Choice | None:
+        """The next turn, chosen from the line as it is. If it is not there, or it is time to, hold
+        back what was passed over; None when all of it is."""
+        turn, line = self._turns[self._done] if not self.is_over else None, options.in_line()
+        if turn is not None and self._done < self._held_from:
+            path = turn.key[0].path
+            for index, option in enumerate(line):
+                if option.path == path and key_of(option) == turn.key:
+                    self._passed.update(dict.fromkeys(line[:index]))
+                    self._passed.pop(option, None)
+                    self._done += 1
+                    return index
+        self._held_from = 0
+        while self._passed:
+            passed = next(iter(self._passed))
+            del self._passed[passed]
+            if passed in line:  # and not withdrawn meanwhile
+                return HoldBack(line.index(passed))
+        return None
 
     def strike(self, options: Options) -> int | None:
         choice = super().strike(options)

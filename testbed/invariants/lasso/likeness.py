@@ -104,8 +104,7 @@ class Likeness:
 
     def write(self, value: Any) -> None:
         """Write down a value, and all that it holds."""
-        way = self._ways.get(type(value)) or self._way(value)
-        way(self, value)
+        (self._ways.get(type(value)) or self._way(value))(self, value)
 
     def _way(self, value: Any) -> Way:
         """How to write down what is of that type, from now on."""
@@ -138,6 +137,15 @@ class Likeness:
     def _plain(self, value: Any) -> None:
         self._part.append(f"{type(value).__name__} {value!r}")
 
+    def _nothing(self, _: None) -> None:
+        self._part.append("NoneType None")
+
+    def _truth(self, value: bool) -> None:
+        self._part.append("bool True" if value else "bool False")
+
+    def _number(self, value: int) -> None:
+        self._part.append(f"int {value}")
+
     def _revision(self, value: Revision) -> None:
         text = value.text
         self._part.append(Mark("rv", int(text)) if text.isdecimal() else f"rv {text!r}")
@@ -156,8 +164,7 @@ class Likeness:
             raise Unlike(f"{self._label}: more than {NODES_MAX:,} values")
         ways = self._ways
         for item in items:
-            way = ways.get(type(item)) or self._way(item)
-            way(self, item)
+            (ways.get(type(item)) or self._way(item))(self, item)
 
     def _by_name(self, value: Any) -> None:
         self._part.append(f"{type(value).__name__} {_named(value)}")
@@ -182,13 +189,13 @@ class Likeness:
 
     def _write_frozen(self, value: Any) -> None:
         part, begun, changing = self._part, self._begun, self._changing
-        start = len(part)
+        start, ways = len(part), self._ways
         kind = type(value)
         part.append(_named(kind))
         for name, time, is_age in self._lasting.plans[kind]:
             held = getattr(value, name)
             if not (time or is_age) or type(held) is not int:
-                self.write(held)
+                (ways.get(type(held)) or self._way(held))(self, held)
             elif time and self._now_ms is not None:
                 part.append(Due(held, time == FROM_NOW))
             elif is_age:
@@ -346,7 +353,8 @@ def _once(way: Way) -> Way:
 
 
 WAYS: Mapping[type, Way] = {
-    str: Likeness._text, Revision: Likeness._revision,
+    str: Likeness._text, Revision: Likeness._revision, type(None): Likeness._nothing,
+    bool: Likeness._truth, int: Likeness._number,
     Mark: lambda self, mark: self._part.append(mark),
     tuple: Likeness._tuple, Map: Likeness._map, types.CodeType: Likeness._code,
     set: Likeness._unordered, frozenset: Likeness._unordered, Listed: Likeness._listed,

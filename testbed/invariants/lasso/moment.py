@@ -120,6 +120,21 @@ def moment(
     return Moment(digest_of(whole.encode()), texts)
 
 
+def outline(evidence: Evidence) -> object:
+    """A small part of the state now, cheap to have. Equal moments have equal outlines, so two with
+    different ones need not be compared."""
+    now_ms = evidence.now_ms
+    posts = [(name, p.is_up, len(p.requests)) for name, p in sorted(evidence.wire.posts.items())]
+    pending = sorted((o.due_ms - now_ms, o.kind, o.verb) for o in _that_matter(evidence))
+    tasks = [
+        (role.name, seat.is_cancelled, _points(seat.coro))
+        for role in evidence.actors
+        if role.life is not None and role.life.is_alive
+        for seat in role.life.seats.values()
+    ]
+    return posts, pending, tasks
+
+
 def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
     lags = {k: (by, until - now_ms) for k, (by, until) in role.lags.items() if until > now_ms}
     cut_off_ms = max(role.cut_off_until_ms - now_ms, 0)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.invariants.lasso.lasting import Lasting
@@ -18,17 +20,16 @@ from testbed.invariants.lasso.moment import (
     STORE,
     Moment,
     moment,
+    outline,
     ready,
     starved,
     tells_time,
 )
 from testbed.invariants.lasso.renaming import Renaming
+from testbed.invariants.lasso.shown import shown
 from testbed.invariants.lasso.written import digest_of
-from testbed.objects.affinity import Taint
 from testbed.objects.codec import encode
-from testbed.objects.condition import Condition
 from testbed.objects.meta import Object, changed_fields, field_of
-from testbed.objects.pod import ContainerState, ContainerStatus
 from testbed.store.change import Change, plural_of
 from testbed.store.footprint import LOG
 from testbed.turns.option import Option
@@ -53,6 +54,7 @@ Abstraction = Callable[[Evidence], object]
 """Says the state as coarsely as a person would, in plain data."""
 
 
+@quick
 @attrs.frozen
 class Visit:
     """One moment at which the World was in a given state."""
@@ -67,6 +69,7 @@ class Visit:
     """What could happen at that moment."""
 
 
+@quick
 @attrs.frozen
 class Write:
     """One write that changed something, and the actor that wrote it."""
@@ -75,7 +78,7 @@ class Write:
     change: Change
     now_ms: int
 
-    @property
+    @cached_property
     def fields(self) -> list[str]:
         """What it changed of an object that was there before and after."""
         old, new = self.change.old, self.change.new
@@ -119,8 +122,8 @@ class NoLasso(Invariant):
         self._full: deque[tuple[str, Moment]] = deque()
         """The last Moments, of which the texts are kept to tell what differs."""
         self._looks = 0
-        self._lap_state = ""
-        """The one coarse state to look at, if it is known where a lap begins."""
+        self._lap_begins: tuple[str, object] | None = None
+        """The coarse state and the outline of the moment at which the lap is known to begin."""
         self._doubt = ""
         self._differing: tuple[Moment, Moment] | None = None
         """The two Moments that were last found to differ, if that is the doubt."""
@@ -151,13 +154,15 @@ class NoLasso(Invariant):
             self._writes.append(Write(who, change, evidence.now_ms))
             self._written += 1
         # In the World that only plays a suspected lap again, the lap begins at a known choice. The
-        # state there is the only one that can prove it, so no other one is looked at.
+        # moment there is the only one that can prove it, so none is looked at that has another
+        # coarse state or another outline.
         if evidence.laps_from and len(evidence.choices) < evidence.laps_from:
             return None
         state = self._coarse.state(evidence)
         if evidence.laps_from:
-            self._lap_state = self._lap_state or state
-            if state != self._lap_state:
+            if self._lap_begins is None:
+                self._lap_begins = (state, outline(evidence))
+            elif state != self._lap_begins[0] or outline(evidence) != self._lap_begins[1]:
                 return None
         # A coarse state costs little, a Moment much: so the first visit of a state is only noted,
         # and only its second and later ones are looked at closely. Where a lap is known to begin,
@@ -237,8 +242,12 @@ class NoLasso(Invariant):
         happened = (evidence.happened or [])[:end]
         # By what has happened, and not by choices: of two Runs with the same turns, one may have
         # held back what the other has passed over, and both must find the same.
-        turns = repr([each.again for each in happened[start:]])
-        key = digest_of(repr((lap, self._names.unnamed(turns))).encode())
+        unnamed = self._names.unnamed
+        turns = [
+            [unnamed(said) if isinstance(said, str) else said for said in each.again]
+            for each in happened[start:]
+        ]
+        key = digest_of(repr((lap, turns)).encode())
         if play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
             self._tried[key] = self._tried.get(key, 0) + 1
             found = play_lap(happened, start)
@@ -277,7 +286,7 @@ class NoLasso(Invariant):
         old, new, fields = change.old.value, change.new.value, []
         others: dict[str, None] = {}
         for path in write.fields:
-            values = (_shown(field_of(item, path), path, write.now_ms) for item in (old, new))
+            values = (shown(field_of(item, path), path, write.now_ms) for item in (old, new))
             was, now = map(self._names.unnamed, values)
             fields.append(f"{path} {was} → {now}")
             owner, owners[change.key, path] = owners[change.key, path], who
@@ -370,29 +379,3 @@ def _first(now: Moment, before: Moment) -> str:
     label = next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
     found = now.first_difference(before, label)
     return f"{label} ({found})" if found else label
-
-
-def _shown(value: object, path: str, now_ms: int) -> str:
-    """A value as it is the same in each lap: a time only by how far it is ahead."""
-    if value in (None, "", ()):
-        return "nothing"
-    if isinstance(value, int) and path.endswith("_ms"):
-        if value > now_ms:
-            return f"in {value - now_ms:,} ms"
-        return "now" if value == now_ms else "then"
-    if isinstance(value, tuple) and all(isinstance(each, Condition) for each in value):
-        return " and ".join(f"{each.type}={each.status}" for each in value)
-    if isinstance(value, tuple) and all(isinstance(each, Taint) for each in value):
-        # Some keep a time as the value.
-        return " and ".join(f"{each.key}:{each.effect}" for each in value)
-    if isinstance(value, tuple) and all(isinstance(each, ContainerStatus) for each in value):
-        return " and ".join(f"{each.name} {_state_of(each)}" for each in value)
-    return str(value)
-
-
-def _state_of(container: ContainerStatus) -> str:
-    """The state of a container without its times."""
-    state = container.state or ContainerState()
-    if state.terminated is not None:
-        return f"terminated with {state.terminated.exit_code}"
-    return "running" if state.running is not None else "waiting"

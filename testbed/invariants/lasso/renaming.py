@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.objects.meta import Object
 
 WORDS = re.compile(r"([^0-9A-Za-z]+)")
@@ -23,6 +24,7 @@ Place = list[tuple[str, int]]
 """What a text is sorted by."""
 
 
+@quick
 @attrs.frozen
 class Mark:
     """A number that means nothing but its order, or a name but its identity."""
@@ -72,9 +74,11 @@ class Renaming:
         self._whole[text] = (name,)
         self.learned.append(text)
         self._numbers[text] = len(self.learned)
-        self._said = {known: said for known, said in self._said.items() if text not in known}
+        for known in [known for known in self._said if text in known]:
+            del self._said[known]
         if is_generated:
-            self._cut = {known: parts for known, parts in self._cut.items() if text not in known}
+            for known in [known for known in self._cut if text in known]:
+                del self._cut[known]
             words = WORDS.split(text)
             self._within[text] = name
             self._first_words[words[0]] = max(len(words), self._first_words.get(words[0], 0))
@@ -124,8 +128,10 @@ class Renaming:
     def in_order(self, texts: Iterable[str]) -> list[str]:
         """The texts, sorted by their places."""
         texts = list(texts)
-        is_plain = all(self.parts(text) == (text,) for text in texts)
-        return sorted(texts) if is_plain else sorted(texts, key=self.place)
+        for text in texts:
+            if self.parts(text) != (text,):
+                return sorted(texts, key=self.place)
+        return sorted(texts)
 
     def number(self, name: str) -> int:
         """The number of a name; what was made later has a higher one."""

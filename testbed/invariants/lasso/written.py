@@ -13,12 +13,14 @@ from typing import Any
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.invariants.lasso.renaming import Mark, Renaming
 
 END = "\0"
 """What stands between two texts; no text has it."""
 
 
+@quick
 @attrs.frozen
 class Due:
     """A time, which is written as how far it is from now, or by its rank if it is over."""
