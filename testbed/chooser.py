@@ -8,6 +8,7 @@ from typing import Any, Final, final
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.invariant import Verdict
 from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
@@ -22,6 +23,7 @@ class Cut:
 CUT: Final = Cut()
 
 
+@quick
 @attrs.frozen
 class RunInfo:
     """What a Chooser is told before a Run."""
@@ -45,6 +47,7 @@ class RunInfo:
     """How many turns it may have before time passes; 0: as many as it takes."""
 
 
+@quick
 @attrs.frozen
 class Plan:
     """What a Chooser means to do with one Run; the Verdict shows its title."""

@@ -11,6 +11,7 @@ import attrs
 
 from testbed.client.request import Request
 from testbed.client.wire import Wire
+from testbed.code.quick import quick
 from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError, shown
 from testbed.store.change import Change
@@ -111,6 +112,7 @@ class Evidence:
         return [role for _, role in sorted(self._table.roles.items())]
 
 
+@quick
 @attrs.frozen
 class Violation:
     """One breach of one claim."""
@@ -291,6 +293,7 @@ def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
     return _Eventually(claim, within_ms)
 
 
+@quick
 @attrs.frozen
 class Verdict:
     """What one Run has shown, and how much of it was looked at. It never claims more than that."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import Overrun
 from testbed.invariant import Evidence
 from testbed.store.delivery import BOOKMARK
@@ -14,6 +15,7 @@ from testbed.world.budget import Budget
 from testbed.world.judge import Judge
 
 
+@quick
 @attrs.frozen
 class End:
     """How a Run has ended."""
@@ -93,12 +95,12 @@ class Ending:
         """Whether only timers beyond the horizon are left. A request or a delivery that a lag, a
         stall or a partition delays is still to come, however late, and so are its effects."""
         horizon_ms, pending = self._budget.horizon_ms, self._table.pending
-        return (
-            horizon_ms is not None
-            and pending.next_due_ms > pending.now_ms + horizon_ms
-            and all(o.kind == WAKE or o.change == BOOKMARK for o in pending)
-            and all(o.kind == WAKE or o.due_ms <= pending.now_ms for o in pending.held)
-        )
+        now_ms = pending.now_ms
+        if horizon_ms is None or pending.next_due_ms <= now_ms + horizon_ms:
+            return False
+        if [o for o in pending if o.kind != WAKE and o.change != BOOKMARK]:
+            return False
+        return not [o for o in pending.held if o.kind != WAKE and o.due_ms > now_ms]
 
     def _rest_after_ms(self, budget: Budget) -> int:
         """The virtual time after which the Run waits for nothing."""

@@ -196,9 +196,10 @@ class Judge:
     def come_to_rest(self) -> None:
         """Let each invariant judge the end of a Run at rest, before the teardown."""
         self._evidence.changes = ()
+        shows_all, audits = self._looked is None, self._table.audits
         for invariant in self._invariants:
-            evidence = self._shown_to(invariant)
-            if self._table.audits:
+            evidence = self._evidence if shows_all else self._shown_to(invariant)
+            if audits:
                 breach = asked(invariant, evidence, invariant.end, at_end=True)
             else:
                 breach = invariant.end(evidence)
@@ -213,7 +214,7 @@ class Judge:
     @property
     def notes(self) -> list[str]:
         """What invariants could not judge, a sentence each."""
-        return list(dict.fromkeys(each.note for each in self._invariants if each.note))
+        return list(dict.fromkeys([note for each in self._invariants if (note := each.note)]))
 
     def _look(self, invariants: Sequence[Invariant], step: Step | None) -> None:
         shows_all = self._looked is None and not self._table.audits

@@ -120,8 +120,9 @@ class Scenario:
         attendance = None if self.attendance is None else self.attendance()
         world = World(self.name, shown, audit=audit, without=without, attendance=attendance)
         self._assemble(world, values)
-        world.allow(*faults)
-        world.beside = faults
+        if faults:
+            world.allow(*faults)
+            world.beside = faults
         world.turns_expected = lambda: self._turns_of_calm_run(values)
         # Nothing is compared with another Run of real programs, which would not be the same.
         if attendance is not None:
@@ -132,8 +133,8 @@ class Scenario:
 
         world.again = again
         world.evidence.play_lap = partial(breach_by_lap, again)
-        key = repr((values, without))
-        world.evidence.calm_end = lambda claim: self._calm_end(again, key, world, claim)
+        like = (values, without)
+        world.evidence.calm_end = lambda claim: self._calm_end(again, repr(like), world, claim)
         return world
 
     def _calm_end(

@@ -287,7 +287,7 @@ class World:
             self.start(*(self.attendance.program(Actor(name)) for name in self.attendance.guests))
             self.budget, self.goes_on = UNBOUNDED, True
         self.in_force.check(self.scenario)
-        names = (*self.table.roles, *self.without)
+        budget, names = self.budget, (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
         # What is allowed beside is checked by who allows it: a race file may speak of an actor that
         # is no more, and then says so of its line.
@@ -298,7 +298,6 @@ class World:
             keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
             endpoints = {name: post.endpoint for name, post in self.wire.posts.items()}
             check_reads(claims, names, keys, endpoints)
-        budget = self.budget
         info = RunInfo(
             self.scenario, number, self.faults_max, self.turns_expected, self._is_up,
             budget.delay_max_ms, self.switches, budget.turns_max, budget.instant_turns_max,
