@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from testbed.client.stream import Stream
 from testbed.invariant import DELIVERY, Evidence, Invariant
-from testbed.objects.meta import Object, Revision, field_of
+from testbed.objects.meta import Object, Revision
 from testbed.store.change import Change, Entry, Log, revision_of
 from testbed.store.delivery import ADDED, DELETED, MODIFIED, Delivery
-from testbed.store.selector import touches
+from testbed.store.selector import reader_of, touches
 from testbed.store.store import Store
 from testbed.turns.trace import Step
 
@@ -96,10 +96,14 @@ class WatchesAreGapFree(Invariant):
         # A thousand kubelets each watch their own pods. If each of their deliveries were looked for
         # among the pods of all nodes, a Run would cost as much as the square of its nodes.
         path, value = filed_under
-        filed = self._filed.setdefault((stream.plural, path), _Filed(path))
+        filed = self._filed.get((stream.plural, path))
+        if filed is None:
+            filed = self._filed[stream.plural, path] = _Filed(path)
         filed.read(log)
-        selected = filed.after(value, told.revision - 1)
-        return next((each for each in selected if _owes(stream, told.serial, each)), None)
+        for each in filed.after(value, told.revision - 1):
+            if _owes(stream, told.serial, each):
+                return each
+        return None
 
 
 class _Told:
@@ -131,7 +135,7 @@ class _Filed:
     """The kept Changes of one kind, by each value that the object had or has at a path."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self._value_of = reader_of(path)
         self._by_value: dict[object, list[Change]] = {}
         self._first = self._read = 0
         """The place in the Log of the first Change that is filed, and of the first that is not."""
@@ -164,7 +168,7 @@ class _Filed:
                 del self._by_value[value]
 
     def _value(self, entry: Entry | None) -> object:
-        return None if entry is None else field_of(entry.value, self._path)
+        return None if entry is None else self._value_of(entry.value)
 
 
 def _check_first(stream: Stream, shown: Change, store: Store) -> str | None:
