@@ -104,6 +104,7 @@ class Lifecycle:
         self._key = pod.key
         self._runtime = runtime_of(settings.node)
         self._asked = self._operation("status")
+        """Asks the node's runtime for the state of its containers."""
 
     def digest(self, now_ms: int) -> object:
         """What it remembers, with times as distances from now."""
@@ -207,7 +208,7 @@ class Lifecycle:
 
     async def _sync_containers(self) -> Report | None:
         """Start the containers when it is time, or make them end; returns their state then."""
-        report = await self._report()
+        report: Report | None = await ask_runtime(self._client, self._asked)
         # As long as it asks nothing of the runtime, what that has reported stays true in this turn.
         is_current = report is None or behave_alike(report.pod, self.pod)
         if not is_current:
@@ -232,7 +233,8 @@ class Lifecycle:
             await self._restart(report.ended_ms)
         elif is_current:
             return report
-        return await self._report()
+        anew: Report | None = await ask_runtime(self._client, self._asked)
+        return anew
 
     async def _behave_anew(self) -> None:
         """Let the containers read the pod's annotations, as through the downward API."""
@@ -262,11 +264,6 @@ class Lifecycle:
         if self._ending_grace_ms is None:
             return grace_ms
         return min(grace_ms, self._ending_grace_ms)
-
-    async def _report(self) -> Report | None:
-        """The state of its containers, as the node's runtime reports it now."""
-        report: Report | None = await ask_runtime(self._client, self._asked)
-        return report
 
     async def _ask(self, verb: str, body: Any = None, **options: Any) -> Report | None:
         """Ask the node's runtime to do something to this pod; returns the state of its containers

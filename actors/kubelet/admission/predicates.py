@@ -55,7 +55,9 @@ def lacking(pod: Pod, node: Node, others: Sequence[Pod]) -> Iterator[Lack]:
     taken = [requests_of(other) for other in others]
     extended = sorted(name for name in asked if name not in ORDINARY and name in room)
     for name in (*ORDINARY, *extended):
-        wanted, used = asked.get(name, 0), sum(each.get(name, 0) for each in taken)
+        wanted, used = asked.get(name, 0), 0
+        for each in taken:
+            used += each.get(name, 0)
         if wanted > room.get(name, 0) - used:
             yield _out_of(name, wanted, used, room.get(name, 0))
 

@@ -24,7 +24,8 @@ def fit_error(nodes: int, reasons: Mapping[str, int], at_once: str = "", tried: 
     `at_once` stands in the place of these reasons if one filter refused all nodes together. `tried`
     is the result of preemption, with its own full stop.
     """
-    listed = at_once or ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
-    parts = [f"0/{nodes} nodes are available:"]
-    parts += [f"{part}." for part in (listed, tried) if part]
-    return " ".join(parts)
+    listed = at_once or ", ".join(sorted([f"{n} {reason}" for reason, n in reasons.items()]))
+    message = f"0/{nodes} nodes are available:"
+    if listed:
+        message += f" {listed}."
+    return f"{message} {tried}." if tried else message

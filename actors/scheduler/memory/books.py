@@ -50,7 +50,10 @@ class Books:
             now_ms = self.client.elapsed()
             queued = self.beliefs.queue.pop(now_ms)
             if queued is not None:
-                self.queue_changed(now_ms)
+                # It was active: no timer waits for such a pod.
+                self._ring()
+                if self.timers.is_late(now_ms):
+                    self.timers.look(now_ms)
                 return queued
 
     def move(self, event: str, may: May | None = None) -> None:
@@ -63,9 +66,13 @@ class Books:
     def queue_changed(self, now_ms: int | None = None) -> None:
         """Call this whenever the queue may have changed, with the time if it was read: it wakes the
         loop if a pod is ready, and sets the timers again."""
+        self._ring()
+        self.timers.look(self.client.elapsed() if now_ms is None else now_ms)
+
+    def _ring(self) -> None:
+        """Wake the loop if a pod is ready."""
         # The bell holds one ring at most. `next` takes one pod for each ring, and rings again if
         # more are ready; so the loop wakes once for each pod.
         if not self._has_rung and self.beliefs.queue.is_ready:
             self._has_rung = True
             self._bell.put(None)
-        self.timers.look(self.client.elapsed() if now_ms is None else now_ms)

@@ -55,7 +55,11 @@ class _Handlers:
         try:
             change(item)
         except NotCached as error:
-            self.books.client.record("not cached", why=str(error))
+            self.contradicted(error)
+
+    def contradicted(self, error: NotCached) -> None:
+        """Record that a change contradicts what the cache holds."""
+        self.books.client.record("not cached", why=str(error))
 
 
 class _Namespaces(_Handlers):
@@ -126,7 +130,10 @@ class _Pods(_Handlers):
         was_bound, is_bound = bool(old.spec.node_name), bool(new.spec.node_name)
         if was_bound and is_bound:
             if old.meta.uid == new.meta.uid:
-                self.change_cache(self.cache.update_pod, new)
+                try:
+                    self.cache.update_pod(new)
+                except NotCached as error:
+                    self.contradicted(error)
                 self.books.move(POD_UPDATED, partial(self.may_be_near, new))
                 return
             # The pod was deleted and created again while the watch was broken.

@@ -90,7 +90,7 @@ class Feasibility:
         hopeless = {name for name, refusal in refusals.items() if not refusal.is_resolvable}
         return [row for row, name in enumerate(self.snapshot.names) if name not in hopeless]
 
-    @property
+    @cached_property
     def _tallied(self) -> list[tuple[Refusal, int]]:
         if isinstance(self.refusals, Verdicts):
             return self.refusals.tallied

@@ -37,7 +37,8 @@ from actors.scheduler.queue.unschedulable import Unschedulable
 from actors.scheduler.switches import SchedulerSwitches
 from testbed.objects import Pod
 
-BACKOFF_MS, BACKOFF_MS_MAX = 1000, 10_000
+PAUSES_MS, PAUSE_MS_MAX = (1000, 1000, 2000, 4000, 8000), 10_000
+"""The backoff after each number of attempts, and after all more."""
 STAY_MS_MAX = 5 * 60_000
 """A pod that has waited longer than this for an event is tried without one (SCH-13)."""
 
@@ -47,8 +48,9 @@ def backoff_until(queued: QueuedPod) -> int:
     # The backoff is not stored: it follows from the attempts and from the time of the last failure.
     # So a pod that an event moves while its backoff still runs goes to the backoff heap for the
     # rest of that time, and no event can make it retry any faster.
-    doubled = min(max(queued.attempts, 1) - 1, BACKOFF_MS_MAX)
-    return queued.since_ms + min(BACKOFF_MS << doubled, BACKOFF_MS_MAX)
+    attempts = queued.attempts
+    pause_ms = PAUSES_MS[attempts] if attempts < len(PAUSES_MS) else PAUSE_MS_MAX
+    return queued.since_ms + pause_ms
 
 
 def _by_backoff(queued: QueuedPod) -> tuple[int, int]:

@@ -184,7 +184,9 @@ class Machine(RuleBasedStateMachine):
         def may(pod: Pod) -> bool:
             return pod.meta.name in concerned
 
-        self.queue.move(event, self.now_ms, may)
+        before = self.queue.places
+        has_moved = self.queue.move(event, self.now_ms, may)
+        assert has_moved or self.queue.places == before
         self.model.move(event, self.now_ms, may)
 
     @rule(ms=sampled_from([1, 999, 1000, 2000, 9000, 60_000, 300_001]))
