@@ -19,9 +19,9 @@ from testbed.world.world import World
 PING_PONGS = ("tug_of_war", "hostile_schedulers")
 
 
-def lasting(name: str, runs_max: int) -> None:
-    """A few Runs of a scenario in which a ping-pong is found."""
-    play_runs(find(name), Uniform(7), lambda _: True, runs_max=runs_max, driver="direct")
+def one_run(name: str) -> None:
+    """A Run of a scenario in which a ping-pong is found."""
+    play_runs(find(name), Uniform(1), lambda _: True, runs_max=1, driver="direct")
 
 
 class Eager(Following):
@@ -46,9 +46,9 @@ def test_what_is_passed_over_before_a_lap_is_held_when_it_begins(
         return run(world, chooser, **settings)
 
     monkeypatch.setattr(World, "run", note_lead)
-    lasting(name, runs_max=4)
+    one_run(name)
     monkeypatch.setattr(lap_proof, "Following", Eager)
-    lasting(name, runs_max=4)
+    one_run(name)
     assert len(leads[Following]) == len(leads[Eager]) > 0
     for late, eager in zip(leads[Following], leads[Eager], strict=True):
         assert late.is_over
@@ -68,7 +68,7 @@ def test_equal_moments_have_equal_outlines(name: str, monkeypatch: pytest.Monkey
         return now
 
     monkeypatch.setattr(claim, "moment", note_moment)
-    lasting(name, runs_max=4)
+    one_run(name)
     assert any(len(outlines) > 1 for outlines in seen.values())
     for outlines in seen.values():
         assert all(each == outlines[0] for each in outlines)
