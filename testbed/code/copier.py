@@ -12,7 +12,6 @@ from testbed.code.twin import open_twin
 Copier = Callable[[Any, dict[str, Any]], Any]
 """From an instance and the changes of its fields, by name, to the copy."""
 _names: dict[type, tuple[str, ...]] = {}
-_copiers: dict[type, Copier] = {}
 
 
 def names_of(kind: type) -> tuple[str, ...]:
@@ -23,12 +22,14 @@ def names_of(kind: type) -> tuple[str, ...]:
     return names
 
 
-def copier_of(kind: type) -> Copier:
-    """What copies an instance of a class. TypeError if there is no such field."""
-    copy = _copiers.get(kind)
-    if copy is None:
-        copy = _copiers[kind] = _made(kind)
-    return copy
+class _Copiers(dict[type, Copier]):
+    def __missing__(self, kind: type) -> Copier:
+        copy = self[kind] = _made(kind)
+        return copy
+
+
+COPIERS = _Copiers()
+"""By class what copies an instance of it; a TypeError of that if there is no such field."""
 
 
 def _made(kind: type) -> Copier:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import attrs
 
-from testbed.code.copier import copier_of, names_of
+from testbed.code.copier import COPIERS, names_of
 from testbed.code.quick import quick
 
 T = TypeVar("T")
@@ -127,7 +127,9 @@ class Revision:
 def text_of(revision: Revision | Numbered | str) -> str:
     """The text of a Revision, for the testbed and for Endpoints, whose looks leave no mark. So of
     any other text that holds numbers of the Store."""
-    return revision._text if isinstance(revision, (Revision, Numbered)) else str(revision)
+    if revision.__class__ is Revision or isinstance(revision, (Revision, Numbered)):
+        return revision._text
+    return str(revision)
 
 
 class Numbered:
@@ -300,7 +302,7 @@ def evolved(value: T, /, **changes: Any) -> T:
     # with its new Meta. It fills in the fields of a blank instance, so no converter and no
     # `__attrs_post_init__` runs. A plain dict for `labels`, or a Meta without a namespace, would
     # stay what it is: callers with such values need `attrs.evolve`.
-    copied: T = copier_of(type(value))(value, changes)
+    copied: T = COPIERS[type(value)](value, changes)
     return copied
 
 

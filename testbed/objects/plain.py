@@ -48,26 +48,27 @@ class _Unusual(Exception):
 def _frozen_at_once(tree: Tree, deep: int, nulls: bool) -> Tree:
     """The same, for a tree of which no path matters: as nearly every patch is."""
     kind = type(tree)
-    if kind is str and tree.isascii():
-        return tree
-    if tree is None or kind is int or kind is bool:
+    if kind in _LEAVES or (kind is str and tree.isascii()):
         return tree
     if not deep:
         raise _Unusual
     if kind is dict or kind is Map:
-        for name in tree:
+        kept = {}
+        for name, value in tree.items():
             if type(name) is not str:
                 raise _Unusual
-        return Map(
-            {
-                name: _frozen_at_once(value, deep - 1, nulls)
-                for name, value in tree.items()
-                if nulls or value is not None
-            }
-        )
+            its = type(value)
+            if (its is str and value.isascii()) or its is int or its is bool:
+                kept[name] = value  # as nearly all are: it takes no call
+            elif nulls or value is not None:
+                kept[name] = _frozen_at_once(value, deep - 1, nulls)
+        return Map(kept)
     if kind is list or kind is tuple:
         return tuple([_frozen_at_once(each, deep - 1, nulls) for each in tree])
     raise _Unusual
+
+
+_LEAVES = (int, bool, type(None))
 
 
 def _frozen(tree: Tree, path: str, deep: int, nulls: bool) -> Tree:
