@@ -1,7 +1,7 @@
 """The objects of a cluster: frozen, integers only, no I/O, and one file for each family of kinds.
 
 May use: errors, code.
-In order: meta, fitting, quantity, calendar, plain, shape, form, dotted, labels, condition,
+In order: meta, fitting, quantity, calendar, plain, shape, form, settled, dotted, labels, condition,
   affinity, reference, note, pod, node, disruption_budget, priority, quota, charge, workload,
   deployment, lease, namespace, event, config, binding, scale, kinds, codec, decoded,
   __init__, manifests.

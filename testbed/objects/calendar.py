@@ -79,4 +79,4 @@ def _read(epoch: datetime, text: str) -> int:
 
 def read_whole(text: str) -> int:
     """As `read`, without the fraction, for fields of whole seconds (GEN-4)."""
-    return whole_second(read(text))
+    return _read(EPOCH.get(), text) // 1000 * 1000

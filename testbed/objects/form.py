@@ -15,7 +15,7 @@ dropped when the item is gone.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -49,6 +49,19 @@ class Field:
     """For a part that is never None (a spec, a status): the value that means unset."""
     default: Any
     """What it is if a tree does not have it."""
+    is_plain: bool = attrs.field(init=False)
+    """Whether its value stands in a tree as it is."""
+    taken: type | None = attrs.field(init=False)
+    """What a tree's value may be of to be taken without a further look: a bool, or a str of ASCII
+    letters; None if each has to be read."""
+
+    @is_plain.default
+    def _(self) -> bool:
+        return self.shape.write is as_it_is
+
+    @taken.default
+    def _(self) -> type | None:
+        return bool if self.shape is SHAPES[bool] else str if self.shape.is_text else None
 
     def is_unset(self, value: Any) -> bool:
         """Whether `value` means that the field is unset."""
@@ -85,6 +98,10 @@ def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
         if field is None:
             rest[name] = frozen(here, below(path, name))
             continue
+        kind: type = here.__class__
+        if kind is field.taken and here and (here is True or here.isascii()):
+            given[field.name] = here
+            continue
         value, left = field.shape.read(here, f"{path}.{name}" if path else name)
         given[field.name] = value
         if left:
@@ -93,7 +110,7 @@ def read_part(cls: type[T], tree: Tree, path: str) -> tuple[T, Map[Any]]:
             # Given, but empty (`labels: {}`): noted, so that it is written as it was read.
             rest[name] = NOTHING if field.blank is not None else frozen(here, below(path, name))
     if not is_object and (blank := blank_of(cls)) is not None:
-        return evolved(blank, **given), Map(rest)
+        return evolved(blank, **given), Map(rest) if rest else NOTHING
     for field in fields.values():
         if field.is_required and field.name not in given:
             raise Misfit(below(path, field.wire_name), field.shape.expected, None)
@@ -134,7 +151,7 @@ def _writer(cls: type) -> Callable[[Any], dict[str, Any]]:
     known: dict[str, Any] = {}
     lines = ["def write(value):", "    tree = {}"]
     for n, field in enumerate(field_by_wire_name(cls).values()):
-        is_plain = field.shape.write is as_it_is
+        written = "x" if field.is_plain else f"write{n}(x, None)"
         known |= {f"write{n}": field.shape.write, f"blank{n}": field.blank}
         is_set = "x"
         if field.blank is not None:
@@ -144,7 +161,7 @@ def _writer(cls: type) -> Callable[[Any], dict[str, Any]]:
         lines += [
             f"    x = value.{field.name}",
             f"    if {is_set}:",
-            f"        tree[{field.wire_name!r}] = {'x' if is_plain else f'write{n}(x, None)'}",
+            f"        tree[{field.wire_name!r}] = {written}",
         ]
     exec("\n".join([*lines, "    return tree"]), known)
     write: Callable[[Any], dict[str, Any]] = known["write"]
@@ -207,42 +224,6 @@ def unmodelled(cls: type, extra: Mapping[str, Any], path: str = "") -> Iterator[
         elif (shape := fields[name].shape).parts is not None and isinstance(rest, Mapping):
             for each in rest.values() if shape.is_list else (rest,):
                 yield from unmodelled(shape.parts, each, f"{here}[]" if shape.is_list else here)
-
-
-def settled(item: T) -> T:
-    """The same Object with only unknown fields in its `extra`, as a server stores it.
-
-    That removes notes that a known field was given as empty, and what belonged to list items that
-    are gone.
-    """
-    if not isinstance(item, Object) or not item.extra:
-        return item
-    extra = _beside(item, item.extra)
-    return item if extra == item.extra else attrs.evolve(item, extra=extra)
-
-
-def _beside(value: Any, extra: Mapping[str, Any]) -> Map[Any]:
-    """The unknown fields in the `extra` of a value, and of the parts in it."""
-    fields, left = field_by_wire_name(type(value)), {}
-    for name, rest in extra.items():
-        field = fields.get(name)
-        if field is None:
-            left[name] = rest
-        elif inner := _beside_parts(field.shape, getattr(value, field.name), rest):
-            left[name] = inner
-    return Map(left)
-
-
-def _beside_parts(shape: Shape, value: Any, rest: Any) -> Map[Any]:
-    """The unknown fields of the parts of one field, if it has parts."""
-    if shape.parts is None or not value or not rest:
-        return NOTHING
-    if not shape.is_list:
-        return _beside(value, rest)
-    marks = _marks([write_part(each, NOTHING) for each in value])
-    parts = dict(zip(marks, value, strict=True))
-    inner = {mark: _beside(parts[mark], left) for mark, left in rest.items() if mark in parts}
-    return Map({mark: left for mark, left in inner.items() if left})
 
 
 def wire_name_of(name: str) -> str:
@@ -351,9 +332,13 @@ def _list_of(item: Shape) -> Shape:
             raise Misfit(path, LIST, tree)
         pairs = [item.read(each, f"{path}[{n}]") for n, each in enumerate(tree)]
         values = tuple(value for value, _ in pairs)
-        if not any(left for _, left in pairs):
+        for _, left in pairs:
+            if left:
+                break
+        else:
             return values, None
-        marks = _marks([item.write(value, None) for value in values])
+        parts = None if item.is_list else item.parts
+        marks = _marks(write(values, None)) if parts is None else marks_of(parts, values)
         return values, Map(
             {mark: left for mark, (_, left) in zip(marks, pairs, strict=True) if left}
         )
@@ -367,6 +352,16 @@ def _list_of(item: Shape) -> Shape:
         return trees
 
     return Shape(LIST, read, write, item.parts)
+
+
+def marks_of(cls: type, values: Sequence[Any]) -> list[str]:
+    """A key for each of these instances of a class: its name, type or uid, or else its place."""
+    named = field_by_wire_name(cls).get(MARKS[0])
+    if named is not None and named.shape.is_text:
+        names = [getattr(value, named.name) for value in values]
+        if all(names) and len(set(names)) == len(names):
+            return names
+    return _marks([write_part(value, NOTHING) for value in values])
 
 
 def _marks(trees: list[Tree]) -> list[str]:

@@ -15,13 +15,13 @@ from testbed.objects.codec import decode, encode
 from testbed.objects.form import (
     fields_of,
     from_tree,
-    settled,
     to_tree,
     unmodelled,
     wire_name_of,
 )
 from testbed.objects.meta import wire
 from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown, thawed
+from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
 
 OFTEN = settings(max_examples=100, derandomize=True, deadline=None)

@@ -38,7 +38,8 @@ from actors.apiserver.verbs.ownership import (
 )
 from testbed.errors import BadRequest, Conflict
 from testbed.objects.codec import decode, encode
-from testbed.objects.form import from_tree, settled, to_tree
+from testbed.objects.form import from_tree, to_tree
+from testbed.objects.settled import settled
 
 Tree = dict[str, Any]
 BEFORE = "before-first-apply"

@@ -12,7 +12,7 @@ from actors.apiserver.call import Call, invalid
 from actors.apiserver.verbs.ownership import noted
 from testbed.errors import AlreadyExists, BadRequest, InternalError
 from testbed.objects import Object
-from testbed.objects.form import settled
+from testbed.objects.settled import settled
 from testbed.store.endpoint import Handler
 from testbed.store.footprint import Footprint
 

@@ -16,8 +16,9 @@ from actors.apiserver.call import Call
 from actors.apiserver.verbs.field_sets import Path, fields_v1, paths_of, values_of
 from testbed.objects import Map, calendar
 from testbed.objects.calendar import whole_second
-from testbed.objects.form import from_tree, settled, to_tree
+from testbed.objects.form import from_tree, to_tree
 from testbed.objects.plain import Misfit
+from testbed.objects.settled import settled
 
 APPLY, UPDATE = "Apply", "Update"
 METADATA, RECORD = "metadata", "managedFields"

@@ -8,6 +8,7 @@ left to the tree, and so is each refusal.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from actors.apiserver.verbs.patching import (
@@ -29,8 +30,6 @@ MERGED = frozenset((*KEYS, *SETS))
 """Lists that a strategic patch merges."""
 PLAIN = frozenset((str, int, bool, float, Revision))
 NOTHING: Map[Any] = Map()
-Parted = tuple[Any, Mapping[str, Any]]
-"""A part of an object, and the rest that the object's `extra` holds of it."""
 
 
 class Beyond(ValueError):
@@ -43,7 +42,7 @@ def patched_in_place(item: Any, patch: Any, how: str) -> Any:
     if how not in ("merge", STRATEGIC) or not isinstance(patch, Map) or not is_as_read(item):
         return None
     try:
-        new, extra = _patched((item, item.extra), patch, how)
+        new, extra = _patched(item, item.extra, patch, how)
     except ValueError:
         return None
     if extra is not item.extra:
@@ -51,12 +50,12 @@ def patched_in_place(item: Any, patch: Any, how: str) -> Any:
     return new if new.meta.namespace or not new.is_namespaced else None
 
 
-def _patched(part: Parted, patch: Mapping[str, Any], how: str) -> Parted:
-    """A part after a patch; the same one if nothing changes."""
-    value, rest = part
-    if not is_plain(type(value)):
-        raise Beyond
-    fields = field_by_wire_name(type(value))
+def _patched(
+    value: Any, rest: Mapping[str, Any], patch: Mapping[str, Any], how: str
+) -> tuple[Any, Mapping[str, Any]]:
+    """A part of an object after a patch, and the rest that its `extra` then holds of it; the same
+    two if nothing changes."""
+    fields = _fields_of(type(value))
     changes: dict[str, Any] = {}
     orders: list[str] = []
     for name, change in patch.items():
@@ -66,13 +65,16 @@ def _patched(part: Parted, patch: Mapping[str, Any], how: str) -> Parted:
                 raise Beyond
             orders.append(name)
             continue
-        was, over = getattr(value, field.name), rest.get(name)
-        if was.__class__ is change.__class__ and was == change and field.shape.write is as_it_is:
+        was, over, kind = getattr(value, field.name), rest.get(name), change.__class__
+        if field.is_plain and was.__class__ is kind and was == change:
             continue
-        now, left = _field_patched(field, (was, over), change, how)
-        # To compare two revisions may be a look at them.
-        if now is not was and (field.name == "revision" or now != was):
-            changes[field.name] = now
+        if kind is str and field.taken is str and change.isascii():
+            changes[field.name], left = change, None
+        else:
+            now, left = _field_patched(field, (was, over), change, how)
+            # To compare two revisions may be a look at them.
+            if now is not was and (field.name == "revision" or now != was):
+                changes[field.name] = now
         if left or over is not None:
             rest = {each: kept for each, kept in rest.items() if each != name}
             if left:
@@ -92,25 +94,31 @@ def _field_patched(field: Field, part: tuple[Any, Any], change: Any, how: str) -
     """The value of a field, and its rest, after a patch says this of it."""
     was, over = part
     shape = field.shape
+    kind = change.__class__
     if change is None:
         if field.is_required:
             raise Beyond
         return field.default, None
-    kind = type(change)
-    if kind is str and shape.is_text and change.isascii():
-        return change, None
     if kind in PLAIN:
         return shape.read(change, "")
-    if isinstance(change, dict) and shape.parts is not None and not shape.is_list:
+    if kind is tuple:
+        if how != STRATEGIC or field.wire_name not in MERGED:
+            return shape.read(change, "")
+        if shape.is_list and shape.parts is not None and not over:
+            return _list_patched(field, was, change), None
+    elif isinstance(change, dict) and shape.parts is not None and not shape.is_list:
         if was is None:
-            return _patched((_blank(shape.parts), NOTHING), change, how)
-        return _patched((was, over or NOTHING), change, how)
-    if isinstance(change, tuple) and (how != STRATEGIC or field.wire_name not in MERGED):
-        return shape.read(change, "")
-    if isinstance(change, tuple) and shape.is_list and shape.parts is not None and not over:
-        return _list_patched(field, was, change), None
+            return _patched(_blank(shape.parts), NOTHING, change, how)
+        return _patched(was, over or NOTHING, change, how)
     tree = field_patched(_tree_of(field, was, over), change, field.wire_name, how)
     return shape.read(tree, "")
+
+
+def _fields_of(cls: type) -> dict[str, Field]:
+    """The fields of a class by their names on the wire, if they may be changed one by one."""
+    if not is_plain(cls):
+        raise Beyond
+    return field_by_wire_name(cls)
 
 
 def _blank(cls: type) -> Any:
@@ -140,9 +148,13 @@ def _list_patched(field: Field, values: tuple[Any, ...], changes: tuple[Any, ...
         if change.get(PATCH) == "delete":
             items = [each for each in items if getattr(each, name) != said]
             continue
-        place = next((n for n, each in enumerate(items) if getattr(each, name) == said), None)
+        place = None
+        for n, each in enumerate(items):
+            if getattr(each, name) == said:
+                place = n
+                break
         was = _blank(cls) if place is None else items[place]
-        now, left = _patched((was, NOTHING), change, STRATEGIC)
+        now, left = _patched(was, NOTHING, change, STRATEGIC)
         if left:
             raise Beyond
         if place is None:
@@ -163,6 +175,7 @@ def _ordered(field: Field, values: Any, given: Any) -> Any:
     return values if names == order else tuple(in_order(values, names, order))
 
 
+@cache
 def _key_of(cls: type | None, key: str) -> str:
     """The name of the field by which items are told apart; Beyond if an item may be without it, or
     has it in another form than its tree."""

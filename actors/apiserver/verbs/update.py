@@ -19,9 +19,10 @@ from actors.apiserver.verbs.part_patching import patched_in_place
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import AlreadyExists, BadRequest
 from testbed.objects import Map
-from testbed.objects.form import NOTHING, from_tree, read_part, settled, to_tree, write_part
+from testbed.objects.form import NOTHING, from_tree, read_part, to_tree, write_part
 from testbed.objects.meta import text_of
 from testbed.objects.plain import Misfit
+from testbed.objects.settled import settled
 from testbed.store.endpoint import Handler
 from testbed.store.precondition import named_revision
 from testbed.store.store_endpoint import is_at
@@ -137,7 +138,7 @@ def check_preconditions(call: Call, old: Any, new: Any) -> None:
     if mine.uid and mine.uid != theirs.uid:
         why = f"UID in precondition: {mine.uid}, UID in object meta: {theirs.uid}"
         raise conflict(type(old), theirs.name, f"Precondition failed: {why}")
-    if not mine.revision or str(mine.revision) == "0":
+    if text_of(mine.revision) in ("", "0"):
         if rules_of(old).is_conditional:
             raise invalid(
                 type(old), theirs.name, "metadata.resourceVersion",

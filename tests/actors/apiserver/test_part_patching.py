@@ -16,9 +16,10 @@ from actors.apiserver.verbs.part_patching import patched_in_place
 from actors.apiserver.verbs.patching import KEYS, SETS, patched
 from testbed.objects import KINDS, Condition, Map, Node, NodeSpec, Object, Pod, Taint
 from testbed.objects.codec import encode_line
-from testbed.objects.form import fields_of, from_tree, settled, to_tree
+from testbed.objects.form import fields_of, from_tree, to_tree
 from testbed.objects.meta import wire
 from testbed.objects.plain import frozen
+from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
 
 HOWS = st.sampled_from(["merge", "strategic", "strategic"])
