@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from testbed.errors import HarnessBug
-from testbed.store.change import Change, plural_of
+from testbed.store.change import Change
 from testbed.store.footprint import NOTHING, Footprint
 
 Listener = Callable[[Change], None]
@@ -23,7 +23,8 @@ class Listeners:
         # Each kind's are a dict that is replaced, never changed: it may be gone through while one
         # of them adds or removes another.
         self._of: dict[str, dict[Listener, tuple[Forgetter | None, Footprint]]] = {}
-        self._are_told = False
+        self.are_told = False
+        """Whether they are just being told of Changes."""
 
     def add(
         self,
@@ -62,13 +63,13 @@ class Listeners:
         of = self._of
         if not of:
             return
-        self._are_told = True
+        self.are_told = True
         try:
             for change in changes:
-                for listener in of.get(plural_of(change.key), ()):
+                for listener in of.get(change.key.partition("/")[0], ()):
                     listener(change)
         finally:
-            self._are_told = False
+            self.are_told = False
 
     def tell_forgotten(self, plurals: Iterable[str]) -> None:
         """Call the forgetters of these kinds."""
@@ -79,6 +80,6 @@ class Listeners:
 
     def check_quiet(self) -> None:
         """Raise HarnessBug while they are told of Changes: nothing may be written then."""
-        if self._are_told:
+        if self.are_told:
             why = "others would hear of both in the wrong order. Let it write in a later turn."
             raise HarnessBug(f"a listener wrote to the Store while a Change was being told: {why}")

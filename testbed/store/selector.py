@@ -80,19 +80,26 @@ class Selector:
     def _accepts(self) -> Callable[[object], bool] | None:
         """Whether it selects this object; None: it selects every object."""
         named = (("meta.name", self.name), ("meta.namespace", self.namespace))
-        equal = (*[each for each in named if each[1] is not None], *self.fields)
-        wanted = [(reader_of(path), value) for path, value in equal]
-        unwanted = [(reader_of(path), value) for path, value in self.unlike]
-        labels = self.labels
-        if not (unwanted or labels) and len(wanted) < 2:
-            return _is_equal(*wanted[0]) if wanted else None
+        wanted = (*[each for each in named if each[1] is not None], *self.fields)
+        unlike, labels = self.unlike, self.labels
+        if not (wanted or unlike or labels):
+            return None
+        readers = [(reader_of(path), value) for path, value in wanted]
+        if len(wanted) == 1 and not (unlike or labels):
+            return _is_equal(*readers[0])
+        refused: dict[str, tuple[object, ...]] = {}
+        for path, value in unlike:
+            refused[path] = (*refused.get(path, ()), value)
+        unwanted = [(reader_of(path), values) for path, values in refused.items()]
+        if len(unwanted) == 1 and not (wanted or labels):
+            return _is_none_of(*unwanted[0])
 
         def accepts(value: object) -> bool:
-            for read, asked in wanted:
+            for read, asked in readers:
                 if read(value) != asked:
                     return False
-            for read, asked in unwanted:
-                if read(value) == asked:
+            for read, values in unwanted:
+                if read(value) in values:
                     return False
             if not labels:
                 return True
@@ -114,6 +121,12 @@ class Selector:
 
 def _is_equal(read: Callable[[object], object], asked: object) -> Callable[[object], bool]:
     return lambda value: read(value) == asked
+
+
+def _is_none_of(
+    read: Callable[[object], object], refused: tuple[object, ...]
+) -> Callable[[object], bool]:
+    return lambda value: read(value) not in refused
 
 
 @quick
@@ -164,7 +177,10 @@ class View:
     def has_returned(self, revision: Revision) -> bool:
         """Whether a list or a watch of the same view returned `revision`. If so, the footprint of
         that read already fixes which of this view's Changes come before the revision."""
-        return revision.view in (self, View(self.plural, None, None))
+        view = revision.view
+        if not isinstance(view, View) or view.plural != self.plural:
+            return False
+        return (view.selector is None and view.fields is None) or view == self
 
 
 def touches(fields: tuple[str, ...], change: Change) -> bool:

@@ -43,9 +43,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-NEVER: tuple[int, list[Entry]] = (-1, [])
-
-
 class Store:
     """The state of a World's cluster. Only an Endpoint should write it.
 
@@ -74,8 +71,8 @@ class Store:
         # them in, up to the place `_filed`, so that writes do not pay for it.
         self._past: dict[str, list[Change]] = {}
         self._filed = 0
-        # By prefix what was last read there, and at which place in the log of its kind.
-        self._listed: dict[str, tuple[int, list[Entry]]] = {}
+        # By prefix what was last read there, with the log of its kind and its length by then.
+        self._listed: dict[str, tuple[Log, int, list[Entry]]] = {}
         # By revision the Marks of each commit's turn; those of turns that read the revision.
         self._marked: dict[int, Marks] = {}
         self._revision_readers: list[Marks] = []
@@ -181,8 +178,10 @@ class Store:
 
     def put(self, key: str, value: object) -> Entry:
         """Write one key, at a revision of its own."""
-        check_key(key)
-        self.listeners.check_quiet()
+        if not key:
+            check_key(key)
+        if self.listeners.are_told:
+            self.listeners.check_quiet()
         change, new = self._put(key, value, self._revision + 1)
         self._commit((change,))
         return new
@@ -282,17 +281,19 @@ class Store:
         """What is under a prefix now."""
         # Claims, and servers whose cache follows, ask for the same again and again: it is what it
         # was unless there is a new Change of that kind.
+        known = self._listed.get(prefix)
+        if known is not None:
+            log, end, found = known
+            if log.first + len(log.changes) == end:
+                return found.copy()
         plural, slash, _ = prefix.partition("/")
         if not slash:
             return self._read(prefix, end_of(prefix), None, None)
-        log = self._logs.get(plural)
-        if log is None:
+        kind = self._logs.get(plural)
+        if kind is None:
             return []
-        end = log.first + len(log.changes)
-        as_of, found = self._listed.get(prefix, NEVER)
-        if as_of != end:
-            found = self._read(prefix, end_of(prefix), None, None)
-            self._listed[prefix] = (end, found)
+        found = self._read(prefix, end_of(prefix), None, None)
+        self._listed[prefix] = (kind, kind.end, found)
         return found.copy()
 
     def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:

@@ -198,7 +198,7 @@ class StoreEndpoint:
     def listing(self, operation: Operation, at: int | None, *, live: bool = False) -> Listing:
         """What the Operation selects, at revision `at`. Without `at`: the present if `live` or if
         the Endpoint does not lag, else the state up to which it has read."""
-        plural, selector = operation.plural, operation.selector
+        plural, selector, view = operation.plural, operation.selector, operation.view
         prefix = f"{plural}/{selector.namespace}/" if selector.namespace else f"{plural}/"
         cursor = self.cursor(plural)
         if at is not None:
@@ -207,12 +207,12 @@ class StoreEndpoint:
             at = self.read_to(cursor)
             self.store.mark(reads={cursor.key})
         elif at is None:
-            self.store.mark(reads=sorted(operation.view.logs))
+            self.store.mark(reads=sorted(view.logs))
         store = self.store
         store.mark_revision_read()
-        found = tuple(entry.value for entry in store.snapshot(prefix, at))
-        items = tuple(item for item in found if selector.matches(item))
-        now = Revision(store._revision if at is None else at, operation.view.as_listed)
+        found = tuple([entry.value for entry in store.snapshot(prefix, at)])
+        items = found if selector._accepts is None else tuple(filter(selector._accepts, found))
+        now = Revision(store._revision if at is None else at, view.as_listed)
         return Listing(items, now)
 
     def _watch(self, operation: Operation, *_: Any) -> Watch:

@@ -87,7 +87,7 @@ class Cursor:
         read. With nothing left to read, it is the Store's own revision.
         """
         log, place = self._log, self._place
-        if place == log.end:
+        if place == log.first + len(log.changes):
             return self.store._revision
         return self._read if place < log.first else log[place].revision - 1
 
@@ -156,17 +156,18 @@ class Cursor:
 
     def _step(self) -> Change | None:
         log, place = self._log, self._place
-        if not log.first <= place < log.end:
+        changes, index = log.changes, place - log.first
+        if not 0 <= index < len(changes):
             return None
-        change = log[place]
-        self._place = place = place + 1
-        is_last = place == log.end
+        change = changes[index]
+        self._place = place + 1
+        is_last = index + 1 == len(changes)
         if is_last:
             self._has_called = False
-        for watch in self._watches_for(change):
+        for watch in self._watches_for(change) if self._index else [*self._unfiled]:
             watch._push(change)
         # A bookmark promises all of a revision, so it waits for the last of a transaction.
-        if is_last or log[place].revision > change.revision:
+        if is_last or changes[index + 1].revision > change.revision:
             self._read = change.revision
             self._owe()
         return change
@@ -174,8 +175,6 @@ class Cursor:
     def _watches_for(self, change: Change) -> list[Watch]:
         """The Watches that a Change may matter to, in the order in which they were opened."""
         found = list(self._unfiled)
-        if not self._index:
-            return found
         # Both values count: a Watch on a pod's node has to hear that the pod has left it.
         for path, values in self._index.items():
             read = reader_of(path)
@@ -296,7 +295,7 @@ class Watch:
         # the Endpoint that is served there, so it takes nothing that would mark that turn.
         if self.queue and self.since < self.queue[0].revision < self.cursor.store._compacted:
             self._expire()
-        if self.queue and self._next is None:
+        elif self.queue and self._next is None:
             self._next = self._delivery(self.queue[0])
         return self._next
 
