@@ -11,7 +11,7 @@ from actors.apiserver.bare_server import BareServer
 from testbed.errors import Conflict, Forbidden, Invalid, NotFound
 from testbed.objects import Map, Object
 from testbed.objects.kinds import kind_by_plural
-from testbed.objects.meta import Numbered
+from testbed.objects.meta import Numbered, evolved, text_of
 from testbed.store.endpoint import Operation
 
 MODIFIED = (
@@ -19,7 +19,8 @@ MODIFIED = (
 )
 
 
-@attrs.frozen
+# It is made for each request, and setting the fields of a frozen object is most of its cost.
+@attrs.define(eq=False)
 class Call:
     """One request: the server that answers, the Operation, the actor that asks, and the time."""
 
@@ -74,10 +75,10 @@ class Call:
 
     def put(self, item: Any) -> Any:
         """Commit an object; returns it with its new revision."""
-        store = self.server.store
+        store, meta = self.server.store, item.meta
         revision = store.next_revision
-        if item.meta.revision != revision:
-            item = item.with_meta(revision=revision)
+        if text_of(meta.revision) != text_of(revision):
+            item = evolved(item, meta=evolved(meta, revision=revision))
         store.put(item.key, item)
         return item
 

@@ -61,10 +61,6 @@ def _anything_goes(*_: Any) -> None:
     pass
 
 
-def _nothing_wrong(_: Any) -> Wrongs:
-    return iter(())
-
-
 @attrs.frozen
 class KindRules:
     """What the server sets, keeps and refuses in objects of one kind.
@@ -91,8 +87,9 @@ class KindRules:
     """The status that a write of the status leaves, from the new object and the old one."""
     check: Callable[[Any], None] = _anything_goes
     """Raises Invalid if nobody may create such an object, though a scenario may begin with one."""
-    wrongs: Callable[[Any], Wrongs] = _nothing_wrong
-    """What is wrong with its spec: if anything is, there can be no such object (API-62)."""
+    wrongs: Callable[[Any], Wrongs] | None = None
+    """What is wrong with its spec: if anything is, there can be no such object (API-62). None:
+    nothing can be."""
     check_change: Callable[[Any, Any], None] = _anything_goes
     """Raises Invalid if the old object (second) may not become the new one (API-14)."""
 

@@ -51,7 +51,10 @@ def check(item: Object) -> None:
 
 def check_spec(item: Object) -> None:
     """Raise Invalid, with all that is wrong with its spec."""
-    if wrongs := tuple(dict.fromkeys(rules_of(item).wrongs(item))):
+    wrongs_of = rules_of(item).wrongs
+    if wrongs_of is None:
+        return
+    if wrongs := tuple(dict.fromkeys(wrongs_of(item))):
         raise all_invalid(type(item), item.meta.name, wrongs)
 
 

@@ -8,6 +8,7 @@ its own that may lag; what one has in memory is lost when it crashes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import ClassVar
 
 import attrs
@@ -65,7 +66,7 @@ class ApiServer(BareServer):
     def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
         """Answer by the verb that is asked; NotFound if there is none for that kind."""
         verb = self.verbs.get(operation.asked)
-        if verb is None or not _has_subresource(operation):
+        if verb is None or not _has_subresource(operation.plural, operation.subresource):
             raise NotFound("the server could not find the requested resource")
         return verb(self.calls(self, operation, caller, now_ms))
 
@@ -117,16 +118,17 @@ def _may_make(server: ApiServer, operation: Operation, caller: str) -> Footprint
     return own | _looks_at(server, making) | _looks_at(server, operation)
 
 
-def _has_subresource(operation: Operation) -> bool:
-    """Whether its kind is known and has the subresource: some have a status or a scale, and only
+@lru_cache(1024)
+def _has_subresource(plural: str, subresource: str) -> bool:
+    """Whether the kind is known and has the subresource: some have a status or a scale, and only
     pods are bound and evicted."""
-    if not operation.subresource or operation.plural not in PLURALS:
-        return operation.plural in PLURALS
-    if operation.subresource == "status":
-        return hasattr(kind_by_plural(operation.plural), "status")
-    if operation.subresource == "scale":
-        return operation.plural in scaling.SCALED
-    return operation.plural == Pod.plural
+    if not subresource or plural not in PLURALS:
+        return plural in PLURALS
+    if subresource == "status":
+        return hasattr(kind_by_plural(plural), "status")
+    if subresource == "scale":
+        return plural in scaling.SCALED
+    return plural == Pod.plural
 
 
 def _looks_at(server: ApiServer, operation: Operation) -> Footprint:

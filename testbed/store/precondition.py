@@ -35,6 +35,8 @@ def named_revision(patch: Mapping[str, Any]) -> Revision | None:
         is_there = any(patch.get(name) in AROUND_REVISION for name in ("path", "from"))
         return Revision(str(patch.get("value", "0"))) if is_there else None
     meta = patch.get("metadata")
+    if meta is None:
+        return None
     named = meta.get("resourceVersion") if isinstance(meta, Mapping) else None
     if isinstance(named, Revision):
         return named

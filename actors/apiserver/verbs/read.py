@@ -63,7 +63,7 @@ def list_(call: Call) -> Handler:
     # do, also one older than what the same reader was shown by another server (API-39).
     check_selector(call)
     revision, options = text_of(call.operation.revision), call.options
-    match, token, limit = (options.get(name) for name in ("match", "continue", "limit"))
+    match, token, limit = options.get("match"), options.get("continue"), options.get("limit")
     if match and not revision:
         raise Invalid(UNBOUND)
     server, operation = call.server, call.operation
