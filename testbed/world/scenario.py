@@ -21,6 +21,7 @@ from testbed.fault import Fault
 from testbed.invariant import Invariant
 from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
+from testbed.turns.happening import Happening
 from testbed.turns.session import collected_between, play_all
 from testbed.turns.trace import Trace
 from testbed.world.attendance import Attendance
@@ -37,6 +38,8 @@ COLLECT_EVERY = 50
 """After that many Runs, their garbage is collected."""
 CALM_ENDS_MAX = 200
 """How many ends of counterparts are kept; what is needed again after that is played again."""
+LAPS_MAX = 8
+"""How many laps are remembered, each with all that led to it."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 
@@ -93,6 +96,7 @@ class Scenario:
     """Makes, for each World, what brings in what real programs do; None: none takes part."""
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     _calm_ends: dict[Any, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _laps: dict[Any, str | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -132,10 +136,25 @@ class Scenario:
             return self.world(values, faults=faults, without=without)
 
         world.again = again
-        world.evidence.play_lap = partial(breach_by_lap, again)
         like = (values, without)
+        world.evidence.play_lap = lambda happened, start: self._breach_by_lap(
+            again, (repr(like), faults), happened, start
+        )
         world.evidence.calm_end = lambda claim: self._calm_end(again, repr(like), world, claim)
         return world
+
+    def _breach_by_lap(
+        self, again: Callable[[], World], like: object, happened: Sequence[Happening], start: int
+    ) -> str | None:
+        """What `breach_by_lap` says of that lap. It depends on its arguments alone, and the Runs of
+        one race mostly come to the same lap, so the last answers are kept."""
+        key = (like, tuple(happened), start)
+        if key not in self._laps:
+            found = breach_by_lap(again, happened, start)
+            while len(self._laps) >= LAPS_MAX:
+                del self._laps[next(iter(self._laps))]
+            self._laps[key] = found
+        return self._laps[key]
 
     def _calm_end(
         self, again: Callable[[], World], like: str, here: World, claim: Invariant
@@ -332,12 +351,13 @@ def _short(name: str) -> Scenario:
 def _shelf() -> Mapping[str, str]:
     """The module of each scenario that comes along, by its short name: it stands in the package, or
     in a room of it."""
-    found, packages = {}, [PACKAGE]
-    for package in packages:
-        for info in pkgutil.iter_modules(imported(package).__path__):
+    # The rooms are not imported: one of them brings a whole cluster along.
+    found, packages = {}, [(PACKAGE, [*imported(PACKAGE).__path__])]
+    for package, folders in packages:
+        for info in pkgutil.iter_modules(folders):
             module = f"{package}.{info.name}"
             if info.ispkg:
-                packages.append(module)
+                packages.append((module, [str(Path(each, info.name)) for each in folders]))
             else:
                 found[info.name] = module
     return found
