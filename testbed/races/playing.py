@@ -131,7 +131,8 @@ def race_of(
         switches=Map({name: str(value) for name, value in world.switches.items()}),
         without=without,
     )
-    return without_idle(race, play(race, recipe, keep=False).fates)
+    # A Run without a deviation is calm: of no line there is none to leave out.
+    return without_idle(race, play(race, recipe, keep=False).fates) if len(race) else race
 
 
 def without_idle(race: Race, fates: Iterable[Fate]) -> Race:

@@ -14,7 +14,8 @@ It begins with the Race of a whole Run, which has every deviation as a line of i
    Of many lines this comes before 3.
 5. Only then are actors and objects left out, and the lines stay (see `leaving_out.py`). So the
    lines breach the claim in the whole World, too: none of them leans on what is not there.
-6. The result is played twice more, to be sure that it repeats.
+6. Two Runs of the result are compared Step by Step, one under each driver, to be sure that it
+   repeats. The first may be one that was played before.
 
 A change is kept if the Race still shows the same breach: of the same claim, for the same reason,
 naming the same actors and objects (see `reason.py`). Without that, a shrink could slip from a rare
@@ -89,7 +90,7 @@ def shrink(
         )
     trying = Trying(recipe, race.switches, violation, limits or Limits())
     race = attrs.evolve(race, expect=())
-    trying.note(race, first)
+    trying.begin_with(race, first)
     shrinker = _Shrinker(trying)
     small = shrinker.shrink(few_at_once(in_the_whole_world(race, trying), first, trying))
     while (less := shrinker.below(small)) is not None:
@@ -194,22 +195,30 @@ class _Shrinker:
         return less if len(less) < len(race) and trying.breaches(less) else None
 
     def again(self, race: Race) -> tuple[Played, Violation]:
-        """Play it twice more, or once if time is up; a breach that does not repeat is an error."""
+        """Return a Run of it with its Steps, compared with one under the other driver unless time
+        is up; a breach that does not repeat is an error."""
         trying = self._trying
         if trying.recipe.attendance is not None:
             return self._again_attended(race)
         again = twice_line(trying.recipe.world(race.switches))
-        found: list[tuple[Played, Violation]] = []
-        for _ in range(1 if trying.cut_off else 2):
-            trying.runs += 1
-            played = play(race, trying.recipe)
-            if found:
-                check_steps(found[-1][0].trace.steps, played.trace.steps, again)
-            if (violation := trying.breach_in(played.verdict)) is None:
-                said = f"it breached {trying.reason} once, and does not now"
-                raise diverged(None, "the shrunk race", said, again)
-            found.append((played, violation))
-        return found[-1]
+        played = trying.last_of(race) or self._under("direct", race)
+        violation = self._same(played, again)
+        if not trying.cut_off:
+            other = self._under("trio", race)
+            check_steps(played.trace.steps, other.trace.steps, again)
+            violation = self._same(other, again)
+        return played, violation
+
+    def _under(self, driver: str, race: Race) -> Played:
+        self._trying.runs += 1
+        return play(race, self._trying.recipe, driver=driver)
+
+    def _same(self, played: Played, again: str) -> Violation:
+        violation = self._trying.breach_in(played.verdict)
+        if violation is None:
+            said = f"it breached {self._trying.reason} once, and does not now"
+            raise diverged(None, "the shrunk race", said, again)
+        return violation
 
     def _again_attended(self, race: Race) -> tuple[Played, Violation]:
         """Play it with its real programs until the breach shows again. Their own timers may keep it

@@ -21,7 +21,7 @@ from testbed.world.world import World
 ATTENDED_TIMES = 3
 """How often a race is played with real programs, if it breaches the claim each time."""
 RUNS_MAX = 118
-"""How many Runs one shrink may take. To write the Run down, to play the result twice more and to
+"""How many Runs one shrink may take. To write the Run down, to play the result again and to
 measure its windows takes some as well: together they are 150 at most."""
 
 
@@ -140,8 +140,8 @@ class Trying:
         recipe, that one assembles the World; it must be the same World."""
         text = race.text()
         is_same = recipe is None and self.recipe.attendance is None
-        if is_same and self._last is not None and self._last[0] == text:
-            return self._last[1]
+        if is_same and (last := self.last_of(race)) is not None:
+            return last
         if not self.count(race):
             return None
         played = self._played(race, recipe, keep=True, turns_max=turns_max)
@@ -180,6 +180,15 @@ class Trying:
         if turns_max is None or played.verdict.turns < turns_max:
             self.note(race, played)
         return played
+
+    def begin_with(self, race: Race, played: Played) -> None:
+        """Note the Run of the Race that is to be shrunk; its Steps were kept."""
+        self.note(race, played)
+        self._last = (race.text(), played)
+
+    def last_of(self, race: Race) -> Played | None:
+        """Return a Run of that Race with its Steps, if it was the last of which they were kept."""
+        return self._last[1] if self._last and self._last[0] == race.text() else None
 
     def note(self, race: Race, played: Played) -> None:
         """Note what a Race has shown, so that it is not played again."""

@@ -64,12 +64,16 @@ def windows(
     recipe: Scenario,
     violation: Violation,
     on_run: Callable[[], object] = lambda: None,
+    played: Played | None = None,
 ) -> list[Window]:
     """Return the window of each hold that has one.
 
-    `on_run` is called before each Run, and may raise to stop.
+    `on_run` is called before each Run, and may raise to stop. A Run of the Race whose Steps were
+    kept may be given, so that it is not `played` again.
     """
     measuring = _Measuring(race, recipe, violation, on_run)
+    if race.holds:
+        measuring.begin(played)
     found: list[Window] = []
     try:
         for index in range(len(race.holds)):
@@ -102,8 +106,12 @@ class _Measuring:
         self._is_same = same_as(violation, recipe.named(race.switches))
         self._on_run = on_run
         self._left = RUNS_MAX
-        self._own = self._play(race).trace.steps if race.holds else []
+        self._own: Sequence[Step] = ()
         """The Steps of its own Run."""
+
+    def begin(self, played: Played | None) -> None:
+        """Called first: look at the Run of the Race itself, or play it."""
+        self._own = (played or self._play(self._race)).trace.steps
 
     def window(self, index: int) -> Window | None:
         """The window of that hold; None if it has none."""

@@ -118,6 +118,8 @@ class Search:
         """Whether there was no Run left to play."""
         self.first_undecided: tuple[PlannedRun, Data] | None = None
         """The first undecided Run that came to a limit, and what was learned before its round."""
+        self._written: tuple[int, Race] | None = None
+        """The Run that was last written down as a Race, by its number, and that Race."""
         self._taught: Data = self.learned.as_dict()
         self._earned: dict[int, int] = {}
 
@@ -302,7 +304,7 @@ class Search:
                 raise _Over
 
         try:
-            wide = windows(small.race, self.player.recipe, small.violation, go_on)
+            wide = windows(small.race, self.player.recipe, small.violation, go_on, small.played)
         except (KeyboardInterrupt, _Over) as error:
             self.stopped = self.stopped if isinstance(error, _Over) else INTERRUPTED
             return attrs.evolve(finding, no_window=self.stopped)
@@ -348,10 +350,13 @@ class Search:
         )
 
     def _race(self, outcome: Outcome, breach: Breach) -> Race:
-        task, recipe = self.player.task, self.player.recipe_again(outcome)
-        faults, choices = map(parse_fault, task.faults), as_choices(outcome.choices)
-        race = race_of(recipe, task.switches, choices, faults=faults)
-        return attrs.evolve(race, expect=(Expectation(violates=breach.invariant),))
+        # One Run may breach several claims.
+        if self._written is None or self._written[0] != outcome.run:
+            task, recipe = self.player.task, self.player.recipe_again(outcome)
+            faults, choices = map(parse_fault, task.faults), as_choices(outcome.choices)
+            race = race_of(recipe, task.switches, choices, faults=faults)
+            self._written = (outcome.run, race)
+        return attrs.evolve(self._written[1], expect=(Expectation(violates=breach.invariant),))
 
 
 def _first_line(error: Exception) -> str:

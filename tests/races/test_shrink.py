@@ -14,13 +14,13 @@ from testbed import Cache, Client, Evidence, World, always, quiescent
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.errors import ScenarioError
+from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
 from testbed.objects import Note
 from testbed.races.pattern import Pattern, parse_pattern
 from testbed.races.plainer import is_plain
-from testbed.races.playing import play, race_of
+from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import shrink
@@ -64,6 +64,25 @@ def test_a_found_race_shrinks_to_a_line_or_two(name: str, lines_max: int) -> Non
         assert is_needed(shrunk.race, recipe)
         assert shrunk.race.expect[0].violates == shrunk.violation.invariant
     assert shrink(race_of(recipe, {}, choices), recipe).race == shrunk.race
+
+
+def test_the_result_is_compared_under_both_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last Run is one under trio, of just that race; what it shows otherwise is an error."""
+    recipe = find("lost_update")
+    under: list[tuple[str, Race]] = []
+
+    def noted(race: Race, recipe: Scenario, driver: str = "direct") -> Played:
+        under.append((driver, race))
+        return play(race.having(()) if is_odd and driver == "trio" else race, recipe)
+
+    race = race_of(recipe, {}, failing(recipe, 12)[0])
+    monkeypatch.setattr("testbed.races.shrink.play", noted)
+    is_odd = False
+    shrunk = shrink(race, recipe)
+    assert under[-1] == ("trio", attrs.evolve(shrunk.race, expect=()))
+    is_odd = True
+    with pytest.raises(ReplayDiverged):
+        shrink(race, recipe)
 
 
 def test_faults_and_picks_that_are_not_needed_go() -> None:
