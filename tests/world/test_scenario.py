@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -15,7 +15,9 @@ from testbed.choosers.uniform import Uniform
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.faults.crash import Crash
 from testbed.objects import Note
+from testbed.turns.happening import Happening
 from testbed.turns.trace import Trace
+from testbed.world.lap_proof import breach_by_lap
 from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs
 from testbed.world.users_code import standing_at
 from testbed.world.world import World
@@ -322,3 +324,21 @@ def test_an_unknown_driver_is_refused() -> None:
     """With the nearest name and both names."""
     with pytest.raises(UnknownName, match=r"no driver 'tiro'. Did you mean 'trio'.*\nKnown: dir"):
         MADE_UP.world().run(Calm(), driver="tiro")
+
+
+def test_the_lap_of_two_runs_alike_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two Runs with the same turns come to the same lap, and the second asks for no World more; one
+    that also allows a crash does."""
+    played: list[int] = []
+
+    def noted(make: Callable[[], World], happened: Sequence[Happening], start: int) -> str | None:
+        played.append(start)
+        return breach_by_lap(make, happened, start)
+
+    monkeypatch.setattr("testbed.world.scenario.breach_by_lap", noted)
+    recipe = find("tug_of_war")
+    said = [recipe.world().run(Calm(), driver="direct").violations[0].said for _ in range(2)]
+    assert said[0] == said[1]
+    assert len(played) == 1
+    recipe.world(faults=[Crash("*")]).run(Calm(), driver="direct")
+    assert len(played) == 2
