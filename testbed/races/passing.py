@@ -22,7 +22,7 @@ from testbed.turns.trace import Step
 
 
 @attrs.frozen
-class End:
+class HoldEnd:
     """One turn that passed a hold, or came after it; the hold may end with it."""
 
     option: Option
@@ -31,15 +31,15 @@ class End:
 
 
 @attrs.frozen
-class Passing:
+class PassedHold:
     """All that passed one hold in a Run, and what came after it."""
 
-    ends: tuple[End, ...]
+    ends: tuple[HoldEnd, ...]
     last: int
     """The stretch in which the hold has ended."""
 
 
-def passing(played: Played, index: int) -> Passing | None:
+def passing(played: Played, index: int) -> PassedHold | None:
     """Return what passed the hold of that index in a Run with its Steps kept; None if it has held
     nothing, or not just one Option."""
     fate = played.fates[index]
@@ -58,10 +58,10 @@ def passing(played: Played, index: int) -> Passing | None:
         if clashes or step.now_ms > now_ms or step.option.actor == held.actor:
             stretch += 1
         now_ms = step.now_ms
-        ends.append(End(step.option, stretch))
+        ends.append(HoldEnd(step.option, stretch))
     # What comes only after it is no end of the hold: with that, too, it lasts until quiet.
-    ends += [End(step.option, stretch) for step in steps[over + 1 :] if step.kind not in ASIDE]
-    return Passing(tuple(ends), stretch)
+    ends += [HoldEnd(step.option, stretch) for step in steps[over + 1 :] if step.kind not in ASIDE]
+    return PassedHold(tuple(ends), stretch)
 
 
 def _is_hold_of(held: Option | None, step: Step) -> bool:

@@ -18,7 +18,7 @@ import attrs
 
 from testbed.objects.event import Event
 from testbed.races.noting import Names
-from testbed.races.passing import Passing, passing
+from testbed.races.passing import PassedHold, passing
 from testbed.races.pattern import Pattern
 from testbed.races.playing import Played
 from testbed.races.race import Hold, Race, Strike, Until, aim
@@ -171,7 +171,7 @@ def _whats(what: Pattern, steps: Sequence[Step]) -> list[Pattern]:
     return [*later[:REQUESTS_MAX], *_news(what, after)[:REQUESTS_MAX], what]
 
 
-def _ends(passed: Passing, names: Names) -> dict[Pattern, int]:
+def _ends(passed: PassedHold, names: Names) -> dict[Pattern, int]:
     """What may end a hold, the plainest first, each with its stretch: no Event, whose name is a
     hash, and no second of anything, if there is something else."""
     named: dict[Pattern, int] = {}

@@ -13,7 +13,7 @@ from testbed.invariant import Verdict, Violation
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.races.reason import named_by, reason_of, same_as
-from testbed.races.verdicts import Verdicts
+from testbed.races.verdicts import ShownVerdicts
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
@@ -67,7 +67,7 @@ class Trying:
         self.named = named_by(violation, names)
         """The actors and objects that it names, of those that the whole World begins with."""
         self._is_same = same_as(violation, names)
-        self._verdicts = Verdicts()
+        self._verdicts = ShownVerdicts()
         """What was played without real programs."""
         self._attended: dict[str, Verdict | None] = {}
         """What was played with them, by the text of the Race: no other Run is just the same."""

@@ -29,7 +29,7 @@ class _Shown:
     verdict: Verdict
 
 
-class Verdicts:
+class ShownVerdicts:
     """The Verdicts of all Races that were played."""
 
     def __init__(self) -> None:

@@ -48,7 +48,7 @@ class Lead(Protocol):
         """Only called as long as it is not over."""
 
 
-class Known(Chooser):
+class KnownLead(Chooser):
     """Leads by the choices that are known, the first lap among them."""
 
     def __init__(self, before: Sequence[Choice], lap: Sequence[Choice]) -> None:
@@ -213,7 +213,7 @@ def prove_lasso(
     world = make()
     world.evidence.play_lap = None
     world.evidence.laps_from = len(before) - len(lap)
-    world.run(Lapping(Known(before, lap)), driver="direct", trace=Trace({}, keep=True))
+    world.run(Lapping(KnownLead(before, lap)), driver="direct", trace=Trace({}, keep=True))
     return world if lasso_of(world) is not None else None
 
 

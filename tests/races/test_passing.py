@@ -1,4 +1,4 @@
-"""Passing: ends of a hold in one stretch come to the same; others may not."""
+"""PassedHold: ends of a hold in one stretch come to the same; others may not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stage import Puppet, note
 from testbed import Client, Evidence, World, always
 from testbed.objects import Note
 from testbed.races.noting import Names
-from testbed.races.passing import Passing, passing
+from testbed.races.passing import PassedHold, passing
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.races.racefile import parse
@@ -66,7 +66,7 @@ def writes_and_reads(world: World) -> None:
     world.claim(always(nothing, reads=()))
 
 
-def of_alpha(what: str) -> Passing | None:
+def of_alpha(what: str) -> PassedHold | None:
     """What passes a hold of that."""
     race = parse(f"scenario: x\nholds:\n  - hold: {what}\n    until: quiet\n", "quiet")
     return passing(play(race, of(writes_and_reads)), 0)

@@ -1,4 +1,4 @@
-"""Verdicts: what is not played again would have shown just that."""
+"""ShownVerdicts: what is not played again would have shown just that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.races.race import Hold, Race, Strike
 from testbed.races.racefile import parse
 from testbed.races.shrink import breach_of
 from testbed.races.trying import Limits, Trying
-from testbed.races.verdicts import Verdicts
+from testbed.races.verdicts import ShownVerdicts
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.scenario import find
 
@@ -80,7 +80,7 @@ def test_a_line_that_matches_nothing_needs_no_run_of_its_own() -> None:
 def test_another_world_is_another_run() -> None:
     """What is left out may be what the lines have to get past."""
     race = parse(LATE, "late")
-    verdicts = Verdicts()
+    verdicts = ShownVerdicts()
     verdicts.note(race, play(race, find("lost_update")))
     assert verdicts.of(race) is not None
     assert verdicts.of(parse(LATE + "without: [beta]\n", "late")) is None
@@ -91,7 +91,7 @@ def test_a_line_more_or_in_another_place_is_not_known() -> None:
     race = parse(LATE, "late")
     what = parse_pattern("beta get notes/default/list")
     assert what is not None
-    verdicts = Verdicts()
+    verdicts = ShownVerdicts()
     verdicts.note(race, play(race, find("lost_update")))
     assert verdicts.of(race.having((*race.lines, Hold(what)))) is None
     assert verdicts.of(race.having(race.lines[::-1])) is None
@@ -103,7 +103,7 @@ def test_a_fault_at_a_time_is_never_idle() -> None:
     text = "scenario: lost_update\nfaults:\n  - crash: nobody\n    at: 5s\n"
     race = parse(text, "own")
     assert isinstance(race.lines[0], Strike)
-    verdicts = Verdicts()
+    verdicts = ShownVerdicts()
     verdicts.note(race, play(race, find("lost_update")))
     assert verdicts.core(race) == race
     assert verdicts.of(race.having(())) is None
