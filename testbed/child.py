@@ -8,6 +8,7 @@ Runs, but works everywhere.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -118,10 +119,14 @@ def forked(serve: Callable[[IO[bytes], IO[bytes]], object], name: str) -> Child:
         stream.flush()
     asked, to = os.pipe()
     out, answers = os.pipe()
+    # Around a fork Python calls what modules have registered, and swallows what is raised there, a
+    # Ctrl-C, too. So it has to wait.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     pid = _fork()
     if pid == 0:
         code = 1
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             os.setsid()
             # The pipe of another Child would stay open for as long as this one lives.
             for end in (*_held, to, out):
@@ -145,7 +150,13 @@ def forked(serve: Callable[[IO[bytes], IO[bytes]], object], name: str) -> Child:
     os.close(asked)
     os.close(answers)
     _held.update((to, out))
-    return Child(pid, to, out)
+    child = Child(pid, to, out)
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    except BaseException:  # a Ctrl-C that had to wait: nobody else knows of the Child yet
+        child.end()
+        raise
+    return child
 
 
 def spawned(module: str) -> Child:
