@@ -733,8 +733,10 @@ def test_bench_prints_what_a_search_is_shrunk_to(run: Run) -> None:
     hold = "hold alpha update notes/default/list until beta get notes/default/list"
     words = ("bench", "search", "--seeds", "2", "--scenario", "lost_update", "--chooser", "urw")
     done = run(*words)
-    *_, found, by, line = done.out.splitlines()
+    *_, found, took, by, line = done.out.splitlines()
     assert re.fullmatch(r"  lost_update +urw +\d+ +\d+ to \d+ +0 of 2 +1 +\d+", found), found
+    spent = r"\d+ runs and [0-9.]+ s in the median, at most \d+ and [0-9.]+, of 2"
+    assert re.fullmatch(f"  lost_update, to shrink: {spent}", took), took
     assert (by, line) == ("  lost_update, shrunk, by urw:", f"    {hold}")
     figures = run(*words, "--json").json["lost_update"]["urw"]
     assert (figures["shrunk"], figures["of_shrunk"], figures["lines"]) == (1, 2, [hold])
@@ -761,14 +763,14 @@ def test_bench_prints_runs_as_a_table(run: Run) -> None:
 
 def test_bench_prints_a_profile_room_by_room(run: Run) -> None:
     """Below the whole, which is all of it."""
-    words = ("bench", "runs", "--scenario", "stolen_slot", "--runs", "2", "--profile")
+    words = ("bench", "runs", "--scenario", "stolen_slot", "--runs", "40", "--profile")
     title, head, whole, *rooms = run(*words).out.splitlines()
     assert (title, head.split()) == ("runs", ["µs/turn", "%"])
-    assert re.fullmatch(r"  [0-9.]+ +100\.0  stolen_slot, 2 runs", whole), whole
+    assert re.fullmatch(r"  [0-9.]+ +100\.0  stolen_slot, 40 runs", whole), whole
     assert all(re.fullmatch(r"  [0-9.]+ +[0-9.]+ +[a-z/ ]+", room) for room in rooms), rooms
     assert any(room.endswith("kernel") for room in rooms)
     found = run(*words, "--json").json["stolen_slot"]
-    assert (found["runs"], "kernel" in found["rooms"]) == (2, True)
+    assert (found["runs"], "kernel" in found["rooms"]) == (40, True)
 
 
 def test_bench_says_at_which_scenario_it_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from testbed.cli.progress import Progress
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.turns.session import DRIVERS
+from testbed.words import counted
 
 BENCHES = {
     "turns": (),
@@ -181,7 +182,11 @@ def _print_runs(figures: dict[str, Any], indent: str) -> None:
     """Print a line for each scenario; or the profile of each, with a line for each room."""
     if any("rooms" in found for found in figures.values()):
         for scenario, found in figures.items():
-            whole = (f"{found['us_per_turn']:.1f}", "100.0", f"{scenario}, {found['runs']} runs")
+            whole = (
+                f"{found['us_per_turn']:.1f}",
+                "100.0",
+                f"{scenario}, {counted(found['runs'], 'run')}",
+            )
             rooms = [
                 (f"{room['us_per_turn']:.2f}", f"{room['percent']:.1f}", name)
                 for name, room in found["rooms"].items()
@@ -233,8 +238,9 @@ def _print_shrunk(race: str, by_chooser: dict[str, Any], indent: str) -> None:
             met.setdefault(tuple(found["lines"]), []).append(name)
     took = by_chooser["shrinking"]
     if took["races"]:
+        runs = counted(took["runs"], "run")
         say(
-            f"{indent}{race}, to shrink: {took['runs']} runs and {took['cpu_s']} s in the median, "
+            f"{indent}{race}, to shrink: {runs} and {took['cpu_s']} s in the median, "
             f"at most {took['runs_at_most']} and {took['cpu_s_at_most']}, of {took['races']}"
         )
     for lines, names in met.items():
