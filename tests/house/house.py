@@ -61,9 +61,9 @@ OUTSIDE = {
     "secrets": Outside("chance is a `pick`", doors="testbed/attended/troupe.py"),
     "signal": Outside(
         "only the watchdog reaches into a World",
-        # The last one looks which code is at work, and touches nothing.
+        # The profile looks which code is at work, and touches nothing; a fork lets Ctrl-C wait.
         doors="testbed/turns/watchdog.py testbed/attended/keeper.py testbed/attended/process.py"
-        " testbed/cli/benches/room_profile.py",
+        " testbed/cli/benches/room_profile.py testbed/child.py",
     ),
     "threading": Outside("only the World lets tasks move", doors="testbed/turns/watchdog.py"),
     "time": Outside(
