@@ -83,7 +83,7 @@ class Trying:
         return not self.cut_off
 
     def has_room(self, runs_max: int) -> bool:
-        """Whether one more Run may be played for what ends when the shrink has played so many."""
+        """Whether one more Run may be played for what may only begin below this number of Runs."""
         return not self.cut_off and self.runs < runs_max
 
     def count(self, race: Race) -> bool:

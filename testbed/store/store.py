@@ -284,7 +284,7 @@ class Store:
         known = self._listed.get(prefix)
         if known is not None:
             log, end, found = known
-            if log.first + len(log.changes) == end:
+            if log.end == end:
                 return found.copy()
         plural, slash, _ = prefix.partition("/")
         if not slash:
@@ -348,7 +348,7 @@ class Store:
 
     def _record(self, key: str, old: Entry | None, new: Entry | None, revision: int) -> Change:
         log = self._log
-        change = Change(revision, key, old, new, log.first + len(log.changes) + 1)
+        change = Change(revision, key, old, new, log.end + 1)
         log.changes.append(change)
         plural = key.partition("/")[0]
         kind = self._logs.get(plural)

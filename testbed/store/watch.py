@@ -87,7 +87,7 @@ class Cursor:
         read. With nothing left to read, it is the Store's own revision.
         """
         log, place = self._log, self._place
-        if place == log.first + len(log.changes):
+        if place == log.end:
             return self.store._revision
         return self._read if place < log.first else log[place].revision - 1
 

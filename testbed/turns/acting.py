@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def act(table: Table, seat: Seat, fn: Callable[[T], None], value: T) -> bool:
-    """Call `fn(value)` as that task would, whose wait has just ended. True: it may wait again.
+    """Call `fn(value)` as that task would after the end of its wait. True: it may wait again.
     False: it is to move, with what was raised, or because its life is over."""
     life = seat.life
     role, marks = life.role, table.marks

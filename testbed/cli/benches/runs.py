@@ -134,7 +134,7 @@ def _profile(scenario: Scenario, runs: int | None, seconds: float) -> dict[str, 
 def _played(
     scenario: Scenario, driver: str, seed: int, runs: int | None, seconds: float
 ) -> PlayedRuns:
-    """Play so many Runs, or as many as begin within so many seconds."""
+    """Play that number of Runs, or, without one, those that begin within the given seconds."""
     turns = 0
 
     def look(world: World) -> bool:
