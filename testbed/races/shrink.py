@@ -33,7 +33,8 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from testbed.choosers.bounded import Deviant, Deviating, Frontier
+from testbed.choosers.deviations.deviating import Deviant, Deviating
+from testbed.choosers.deviations.frontier import Frontier
 from testbed.errors import ScenarioError
 from testbed.invariant import Verdict, Violation
 from testbed.races.fewer import FIELDS, few_at_once, fewer

@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 
 from testbed.chooser import Chooser
-from testbed.choosers.bounded import Deviant, Deviating, Frontier
+from testbed.choosers.deviations.deviating import Deviant, Deviating
+from testbed.choosers.deviations.frontier import Frontier
 from testbed.search.planned_run import Data, Outcome
 
 

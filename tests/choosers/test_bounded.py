@@ -11,7 +11,9 @@ import pytest
 from lots import drawing_lots
 from stage import Puppet, note
 
-from testbed.choosers.bounded import Bounded, Deviant, Deviating, Frontier, Level
+from testbed.choosers.bounded import Bounded
+from testbed.choosers.deviations.deviating import Deviant, Deviating
+from testbed.choosers.deviations.frontier import Frontier, Level
 from testbed.client.client import Client
 from testbed.objects.note import Note
 from testbed.races.noting import Names
@@ -23,6 +25,9 @@ from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
 
 LOTS = of(drawing_lots)
+
+
+KINDS = (("hold", (0, 1)), ("strike", (1, 0)))
 
 
 def outcome(world: World) -> str:
@@ -105,7 +110,7 @@ def test_a_hold_ends_when_time_has_passed_over_it_so_often(
         world.start(Puppet("alpha", alpha), Puppet("beta", beta))
 
     if patched is not None:
-        monkeypatch.setattr("testbed.choosers.bounded.INSTANTS_MAX", patched)
+        monkeypatch.setattr("testbed.choosers.deviations.deviating.INSTANTS_MAX", patched)
     chooser = Bounded(deviations_max=1)
     worlds = bounded(of(ticking), chooser)
     assert set(heard_ms) == {10 * n for n in range(instants + 1)}
@@ -222,9 +227,62 @@ def test_plans_that_are_out_hold_back_the_next_level() -> None:
     assert frontier.levels == [Level(0, 0, 1)]
 
 
+def test_runs_with_a_fault_and_without_one_take_turns() -> None:
+    """Neither waits until all of the other are played."""
+    frontier = Frontier(faults_max=1, deviations_max=2)
+    assert frontier.next() == Deviant()
+    held, struck = ([Deviant(((n, what, 0),), *of) for n in range(3)] for what, of in KINDS)
+    frontier.told([*held, *struck])
+    given = [frontier.next() for _ in range(4)]
+    assert given == [struck[0], held[0], struck[1], held[1]]
+
+
+def test_a_lane_does_not_wait_for_the_other() -> None:
+    """A plan with a fault and a hold is played before the last one of a hold alone; a level that is
+    drained is complete only when all that could add to it is."""
+    frontier = Frontier(faults_max=1, deviations_max=1)
+    frontier.next()
+    held = [Deviant(((n, "hold", 0),), 0, 1) for n in range(3)]
+    frontier.told([*held, Deviant(((1, "strike", 0),), 1, 0)])
+    both = Deviant(((1, "strike", 0), (2, "hold", 0)), 1, 1)
+    assert (frontier.next(), frontier.next()) == (Deviant(((1, "strike", 0),), 1, 0), held[0])
+    frontier.told([both])
+    frontier.told([])
+    assert (frontier.next(), frontier.next()) == (both, held[1])
+    frontier.told([])
+    assert frontier.level == "complete up to 0 deviations, 1 fault"
+    frontier.told([])
+    assert frontier.next() == held[2]
+    late = Deviant(((3, "hold", 0), (4, "strike", 0)), 1, 1)
+    frontier.told([late])
+    assert frontier.level == "complete up to 1 deviation, 0 faults, and 0 deviations, 1 fault"
+    assert frontier.next() == late
+    frontier.told([])
+    assert [(level.faults, level.deviations) for level in frontier.levels] == [
+        (0, 0), (1, 0), (0, 1), (1, 1),
+    ]  # fmt: skip
+    assert frontier.is_complete
+
+
+def test_a_plan_that_is_lost_completes_no_level_above_it() -> None:
+    """What it would have led to has as many faults and deviations or more; other levels do not
+    suffer."""
+    frontier = Frontier(faults_max=1, deviations_max=1)
+    frontier.next()
+    frontier.told([Deviant(((1, "hold", 0),), 0, 1), Deviant(((2, "strike", 0),), 1, 0)])
+    assert [frontier.next() is None for _ in range(2)] == [False, False]
+    frontier.told([Deviant(((2, "strike", 0), (3, "hold", 0)), 1, 1)])
+    frontier.lost()
+    assert frontier.next()
+    frontier.told([])
+    assert frontier.level == "complete up to 0 deviations, 1 fault"
+    assert not frontier.is_complete
+    assert frontier.next() is None
+
+
 def test_a_frontier_that_is_too_long_claims_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was left out may have been the race."""
-    monkeypatch.setattr("testbed.choosers.bounded.FRONTIER_MAX", 5)
+    monkeypatch.setattr("testbed.choosers.deviations.frontier.FRONTIER_MAX", 5)
     chooser = Bounded()
     bounded(find("lost_update"), chooser)
     assert not chooser.frontier.is_complete

@@ -33,6 +33,7 @@ STORE = (
     "tests/store/test_listeners.py",
     "tests/store/test_store.py",
 )
+BOUNDED = ("tests/choosers/test_bounded.py",)
 CLUSTER = ("tests/actors/scheduler/cluster/test_cache.py", "tests/actors/scheduler/placing")
 COMPLETE = (
     "tests/choosers/test_orders.py",
@@ -83,12 +84,13 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "actors/scheduler/cluster/cache.py": CLUSTER,
     },
     "choosers": {
-        "testbed/choosers/bounded.py": ("tests/choosers/test_bounded.py",),
+        "testbed/choosers/bounded.py": BOUNDED,
         "testbed/choosers/calm.py": FAULTS_AND_RUNS,
         "testbed/choosers/crossed.py": ("tests/search/test_crossing.py",),
         "testbed/choosers/certified.py": COMPLETE,
         "testbed/choosers/complete.py": COMPLETE,
         "testbed/choosers/continued.py": FAULTS_AND_RUNS,
+        "testbed/choosers/deviations/deviating.py": BOUNDED,
         "testbed/choosers/drawn.py": FAULTS_AND_RUNS,
         "testbed/choosers/equivalence/certificate.py": COMPLETE,
         "testbed/choosers/equivalence/classes.py": COMPLETE,
@@ -96,6 +98,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "testbed/choosers/equivalence/refusals.py": COMPLETE,
         "testbed/choosers/equivalence/repeats.py": COMPLETE,
         "testbed/choosers/equivalence/tree.py": COMPLETE,
+        "testbed/choosers/deviations/frontier.py": (*BOUNDED, "tests/search/test_bounds.py"),
         "testbed/choosers/followed.py": (*COMPLETE, *FAULTS_AND_RUNS),
         "testbed/choosers/pct.py": SAMPLERS,
         "testbed/choosers/pos.py": SAMPLERS,
@@ -159,7 +162,7 @@ ONE = "of one error the first is the last"
 
 EXPLAINED: dict[str, dict[str, str]] = {
     "actors/scheduler/preemption/preemption.py": {"_no_candidate: 0 → -1": ONE},
-    "testbed/choosers/bounded.py": {"Deviating.__init__: 0 → -1 #2": PLACES},
+    "testbed/choosers/deviations/deviating.py": {"Deviating.__init__: 0 → -1 #2": PLACES},
     "testbed/client/cache.py": {
         "Cache._read: 0 → 1": FIRST,
         "Cache._read: 0 → -1": FIRST,

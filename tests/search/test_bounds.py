@@ -54,10 +54,10 @@ def test_the_level_says_what_is_complete() -> None:
     bounds = Bounds(faults_max=1, deviations_max=1)
     assert bounds.level == "not yet complete at any level"
     told(bounds, [child(1, 0, 1), child(2, 1, 0)])
-    told(bounds, [])
     assert bounds.level == "complete up to 0 deviations, 0 faults"
     told(bounds, [child(3, 1, 1)])
-    bounds.next(1)
+    assert bounds.level == "complete up to 0 deviations, 1 fault"
+    told(bounds, [])
     assert bounds.level == "complete up to 1 deviation, 0 faults, and 0 deviations, 1 fault"
 
 
