@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from testbed.races.pattern import Pattern, pattern_of
+from testbed.races.pattern import Pattern, name_of
 from testbed.turns.option import ANSWER, DELIVER, SERVE, START, Option
 
 
@@ -94,8 +94,7 @@ def is_start(option: Option) -> bool:
 
 def names_of(option: Option) -> tuple[str, str]:
     """Return what a race file calls an Option, by its actor and by its task, without a number."""
-    by_actor, by_task = (pattern_of(option, by_task=by_task, nth=1) for by_task in (False, True))
-    return str(by_actor), str(by_task)
+    return name_of(option, by_task=False, nth=1), name_of(option, by_task=True, nth=1)
 
 
 def _counted(option: Option) -> tuple[str, ...]:

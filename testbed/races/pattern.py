@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 import attrs
 
@@ -54,6 +55,8 @@ FORMS = (
     "`answer to alpha bind pods/default/c`, `delivery of pods/default/c to alpha`, "
     "`feed of pods to api-2`, `wake of alpha flush`, `start of alpha`, `turn of alpha/loop`"
 )
+NAMES_MAX = 1 << 15
+"""How many names are kept: the Runs of one shrink have mostly the same."""
 _NTH = re.compile(r"#([1-9][0-9]{0,5}|\*)$")
 _NTH_SENT = re.compile(r"#([1-9][0-9]{0,5}|\*)(?= to )")
 """In a delivery or a feed the number stands behind what is sent: `delivery of pods#2 to beta`."""
@@ -154,30 +157,51 @@ def parse_pattern(text: str) -> Pattern | None:
 
 def verbs_and_keys(option: Option) -> list[tuple[str, str]]:
     """Return each verb and key that a request may be called by: `bind X`, `create X/binding`."""
-    verb, dot, part = option.verb.partition(".")
+    return _verbs_and_keys(option.verb, option.key)
+
+
+def _verbs_and_keys(asked: str, key: str) -> list[tuple[str, str]]:
+    verb, dot, part = asked.partition(".")
     verb, _, subresource = verb.partition("/")
     end = dot + part
-    found = [(spoken(verb, subresource) + end, option.key)]
+    found = [(spoken(verb, subresource) + end, key)]
     if subresource:
-        found.append((verb + end, f"{option.key}/{subresource}"))
+        found.append((verb + end, f"{key}/{subresource}"))
     return found
 
 
 def pattern_of(option: Option, *, by_task: bool, nth: int) -> Pattern | None:
     """Return the Pattern that names that Option; None for a fault or a pick."""
-    who = option.path if by_task else option.path.partition("/")[0]
-    if option.kind in (SERVE, ANSWER):
-        verb, key = verbs_and_keys(option)[-1]
-        if "/" not in (word := verbs_and_keys(option)[0][0]):
-            verb, key = word, option.key
-        return Pattern(option.kind, who, verb, key, nth)
-    if option.kind in (DELIVER, FEED):
-        return Pattern(option.kind, who, "", option.key, nth)
-    if option.kind == WAKE:
-        return Pattern(WAKE, who, option.verb, "", nth)
-    if option.kind == START:
-        is_whole = option.path.endswith(("/main", "/start"))
-        return Pattern(START, option.path.rpartition("/")[0] if is_whole else option.path, nth=nth)
-    if option.kind == RESUME:
-        return Pattern(RESUME, option.path, nth=nth)
+    return _pattern_of(option.kind, option.path, option.verb, option.key, by_task, nth)
+
+
+def name_of(option: Option, *, by_task: bool, nth: int) -> str:
+    """Return what a race file calls an Option."""
+    return _name_of(option.kind, option.path, option.verb, option.key, by_task, nth)
+
+
+@lru_cache(NAMES_MAX)
+def _name_of(kind: str, path: str, verb: str, key: str, by_task: bool, nth: int) -> str:
+    return str(_pattern_of(kind, path, verb, key, by_task, nth))
+
+
+def _pattern_of(
+    kind: str, path: str, verb: str, key: str, by_task: bool, nth: int
+) -> Pattern | None:
+    who = path if by_task else path.partition("/")[0]
+    if kind in (SERVE, ANSWER):
+        called = _verbs_and_keys(verb, key)
+        verb, about = called[-1]
+        if "/" not in (word := called[0][0]):
+            verb, about = word, key
+        return Pattern(kind, who, verb, about, nth)
+    if kind in (DELIVER, FEED):
+        return Pattern(kind, who, "", key, nth)
+    if kind == WAKE:
+        return Pattern(WAKE, who, verb, "", nth)
+    if kind == START:
+        is_whole = path.endswith(("/main", "/start"))
+        return Pattern(START, path.rpartition("/")[0] if is_whole else path, nth=nth)
+    if kind == RESUME:
+        return Pattern(RESUME, path, nth=nth)
     return None

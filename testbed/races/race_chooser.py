@@ -22,7 +22,7 @@ import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.races.counting import Counting, Numbers, asked_as, names_of, request_of
-from testbed.races.pattern import EVERY, Pattern, pattern_of
+from testbed.races.pattern import EVERY, Pattern, name_of
 from testbed.races.race import Deviation, Hold, Picked, Race, State, Strike
 from testbed.turns.option import (
     Choice,
@@ -67,6 +67,8 @@ class Raced(Chooser):
         self.fates: list[Fate] = []
         self._run: RunInfo
         self._holds: list[Fate] = []
+        self._holds_of: dict[str, list[Fate]] = {}
+        """By the kind of what they hold."""
         self._strikes: list[Fate] = []
         self._picks: list[Fate] = []
         self._holding: dict[Option, Fate] = {}
@@ -87,6 +89,9 @@ class Raced(Chooser):
         self._run = run
         race = self.race
         self._holds = [Fate(hold) for hold in race.holds]
+        self._holds_of = {}
+        for hold, fate in zip(race.holds, self._holds, strict=True):
+            self._holds_of.setdefault(hold.what.kind, []).append(fate)
         self._strikes = [Fate(strike) for strike in race.faults]
         self._picks = [Fate(pick) for pick in race.picks]
         self.fates = [*self._holds, *self._strikes, *self._picks]
@@ -115,7 +120,7 @@ class Raced(Chooser):
             return self._release(0, options.held[0])
         first = options[0]
         if first not in self._let_go:
-            for fate in self._holds:
+            for fate in self._holds_of.get(first.kind, ()):
                 if self._begins(fate, first):
                     return self._hold(fate, first)
         self._perform(first)
@@ -135,7 +140,7 @@ class Raced(Chooser):
         assert isinstance(hold, Hold)
         if fate.took_place and hold.what.nth != EVERY:
             return False
-        if not self._matches(hold.what, option, self._numbers_of(option)):
+        if not self._matches(hold.what, option):
             return False
         # The line has matched even if its `until` has already come: what it names does exist, so
         # it must not be reported as a line that matched nothing.
@@ -144,7 +149,7 @@ class Raced(Chooser):
 
     def _name_by_task(self, option: Option) -> str:
         """The Option as a race file writes it, with its task."""
-        return str(pattern_of(option, by_task=True, nth=self._numbers_of(option).by_task))
+        return name_of(option, by_task=True, nth=self._numbers_of(option).by_task)
 
     def _hold(self, fate: Fate, option: Option) -> HoldBack:
         hold = fate.deviation
@@ -189,14 +194,14 @@ class Raced(Chooser):
         return numbers
 
     def _see(self, option: Option, numbers: Numbers) -> None:
-        pattern = pattern_of(option, by_task=False, nth=numbers.by_actor)
-        self.seen[str(pattern)] = None
+        self.seen[name_of(option, by_task=False, nth=numbers.by_actor)] = None
         self.tasks.setdefault(names_of(option)[0], {})[option.path] = None
 
-    def _matches(self, pattern: Pattern, option: Option, numbers: Numbers) -> bool:
-        if not pattern.fits(option) or pattern.life not in (0, numbers.life):
+    def _matches(self, pattern: Pattern, option: Option, numbers: Numbers | None = None) -> bool:
+        if not pattern.fits(option):
             return False
-        return pattern.nth in (EVERY, numbers.of(pattern))
+        numbers = numbers or self._numbers_of(option)
+        return pattern.life in (0, numbers.life) and pattern.nth in (EVERY, numbers.of(pattern))
 
     def _perform(self, option: Option) -> None:
         numbers = self._number(option)
@@ -236,9 +241,7 @@ class Raced(Chooser):
             elif moment is None:
                 is_time = True
             elif strike.when == "before":
-                is_time = first is not None and self._matches(
-                    moment, first, self._numbers_of(first)
-                )
+                is_time = first is not None and self._matches(moment, first)
             else:
                 is_time = self._awaited[moment]
             if not is_time:
