@@ -5,7 +5,6 @@ What a Run shows depends only on its PlannedRun and on what was learned before i
 
 from __future__ import annotations
 
-import gc
 from typing import IO
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
@@ -39,7 +38,7 @@ from testbed.turns.session import play_all
 from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
-from testbed.world.scenario import COLLECT_EVERY, Scenario, find
+from testbed.world.scenario import Scenario, find
 from testbed.world.users_code import import_first_from
 from testbed.world.world import World
 
@@ -105,7 +104,6 @@ class Player:
                 check_aim(fault, (*world.table.roles, *world.wire.posts))
         self.learned = Learned()
         self._choosers: dict[str, Observed] = {}
-        self._played = 0
 
     def learn(self, learned: Data) -> None:
         """Give the Samplers what all Runs of earlier rounds have shown."""
@@ -150,9 +148,6 @@ class Player:
             if planned.plan is not None:
                 self._tell_apart(planned)
             raise
-        self._played += 1
-        if self._played % COLLECT_EVERY == 0:
-            gc.collect()
         assert world.verdict is not None
         return outcome_of(planned, world, world.verdict, observed)
 

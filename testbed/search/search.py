@@ -32,6 +32,7 @@ from testbed.search.ledger import Ledger
 from testbed.search.planned_run import Breach, Data, Outcome, PlannedRun, as_choices
 from testbed.search.player import Player
 from testbed.search.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
+from testbed.turns.garbage import collected_between
 from testbed.world.fault_kinds import parse_fault
 
 INTERRUPTED = "interrupted"
@@ -149,11 +150,12 @@ class Search:
         An error of a scenario or a claim is raised here; what was found before it stays.
         """
         try:
-            while not self._is_done():
-                batch = self.portfolio.round()
-                self.is_exhausted = not batch
-                if batch:
-                    self._round(batch)
+            with collected_between():
+                while not self._is_done():
+                    batch = self.portfolio.round()
+                    self.is_exhausted = not batch
+                    if batch:
+                        self._round(batch)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
         except (Exception, SystemExit) as error:

@@ -23,7 +23,7 @@ from typing import IO, Any, Generic, TypeVar
 import attrs
 
 from testbed.child import IN_ONE, Child, Jobs, can_fork, forked
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 
 Result = TypeVar("Result")
 LENGTH = 8

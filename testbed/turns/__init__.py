@@ -2,5 +2,5 @@
 
 May use: errors, code, objects, store.
 In order: option, life, pending, because, trace, recorded, suspects, imprint, happening, head,
-  table, acting, forgotten, drivers, waits, watchdog, session.
+  table, acting, forgotten, garbage, drivers, waits, watchdog, session.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import Protocol
@@ -10,12 +9,11 @@ from typing import Protocol
 from testbed.errors import UnknownName
 from testbed.turns.drivers import direct, trio
 from testbed.turns.forgotten import noticing
+from testbed.turns.garbage import collect_if_enough, kept_during_run
 from testbed.turns.table import Table
 from testbed.turns.watchdog import Watchdog
 
 DRIVERS = ("trio", "direct")
-YOUNG = 1
-"""Python's collector has generations; those up to this one hold what was made recently."""
 
 
 class Playable(Protocol):
@@ -45,6 +43,7 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
             finally:
                 world.close()
             noticed.table = None
+            collect_if_enough()
             world.conclude()
 
     with noticing() as noticed, Watchdog() as watchdog, closing(tables()) as every:
@@ -55,34 +54,12 @@ def play_all(worlds: Iterable[Playable], *, driver: str = "trio") -> None:
             trio.play_all(every)
 
 
-# A collection in the middle of a Run could run code of an actor, such as a finalizer, at a moment
-# that no Chooser has chosen.
 @contextmanager
 def watched(watchdog: Watchdog, table: Table) -> Iterator[None]:
     """Let the watchdog watch a Run, and collect no garbage during it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    watchdog.watch(table)
-    try:
-        yield
-    finally:
-        watchdog.watch(None)
-        if was_enabled:
-            gc.enable()
-
-
-@contextmanager
-def collected_between() -> Iterator[None]:
-    """Let garbage be collected only when `gc.collect` is called, and freeze the objects that exist
-    already: for many Runs. Before the freeze only young objects are collected, because to look at
-    all of them costs as much as a hundred Runs."""
-    was_enabled = gc.isenabled()
-    gc.collect(YOUNG)
-    gc.freeze()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        if was_enabled:
-            gc.enable()
+    with kept_during_run():
+        watchdog.watch(table)
+        try:
+            yield
+        finally:
+            watchdog.watch(None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import pkgutil
 import re
@@ -21,8 +20,9 @@ from testbed.fault import Fault
 from testbed.invariant import Invariant
 from testbed.invariants.confluence import NO_REST, Confluent, NoCounterpart
 from testbed.switches import OFF, ON, PROFILE, text_of
+from testbed.turns.garbage import collected_between
 from testbed.turns.happening import Happening
-from testbed.turns.session import collected_between, play_all
+from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
 from testbed.world.attendance import Attendance
 from testbed.world.counterpart import key_of_hits, play_counterpart
@@ -34,8 +34,6 @@ from testbed.world.world import World
 
 GUARD = "guard"
 """The switch of a scenario that keeps its race away."""
-COLLECT_EVERY = 50
-"""After that many Runs, their garbage is collected."""
 CALM_ENDS_MAX = 200
 """How many ends of counterparts are kept; what is needed again after that is played again."""
 LAPS_MAX = 8
@@ -270,8 +268,6 @@ def play_runs(
             played += 1
             if not look(world):
                 return
-            if played % COLLECT_EVERY == 0:
-                gc.collect()
 
     with collected_between():
         play_all(worlds(), driver=driver)

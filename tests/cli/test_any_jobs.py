@@ -55,8 +55,8 @@ def test_a_worker_that_is_killed_changes_nothing_that_is_found(
 ) -> None:
     """Killed for real, with Runs before it and after it."""
     line = {
-        "search": "double_bind --switch guard=on --runs 300 --json --jobs 2",
-        "sweep": "stolen_slot --fault crash --runs-max 30 --json --jobs 2",
+        "search": "double_bind --switch guard=on --runs 800 --json --jobs 2",
+        "sweep": "stolen_slot --fault crash --runs-max 200 --json --jobs 2",
     }[command]
     words = [sys.executable, "-m", "testbed", command, *shlex.split(line)]
     untouched = subprocess.run(words, env=ENV, cwd=tmp_path, capture_output=True, check=False)

@@ -20,9 +20,10 @@ from testbed.faults.crash import Crash
 from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.turns.drivers import trio as trio_driver
+from testbed.turns.garbage import collected_between
 from testbed.turns.life import Life, Seat
 from testbed.turns.option import Option
-from testbed.turns.session import collected_between, play_all
+from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.world import World
@@ -172,6 +173,49 @@ def test_the_collector_can_be_kept_away_from_many_runs() -> None:
         assert gc.get_freeze_count() > frozen
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
+
+
+def test_within_many_runs_many_more_change_nothing() -> None:
+    """A shrink within a search leaves to the search what it has frozen."""
+    with collected_between():
+        frozen = gc.get_freeze_count()
+        with collected_between():
+            assert gc.get_freeze_count() == frozen
+        assert not gc.isenabled()
+        assert gc.get_freeze_count() == frozen
+    assert gc.isenabled()
+
+
+@both_drivers
+def test_of_many_runs_garbage_is_collected_between(
+    driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When there is enough of it, and in no turn; what survives it is looked at in the end, too."""
+    monkeypatch.setattr("testbed.turns.garbage.ENOUGH", 500)
+    generations: list[int] = []
+    turns: list[bool] = []
+    playing: list[World] = []
+
+    def seen(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            generations.append(info["generation"])
+            turns.append(bool(playing) and playing[0].verdict is None and playing[0].table.running is not None)
+
+    with collected_between():
+        gc.callbacks.append(seen)
+        try:
+            for number in range(20):
+                playing[:] = [busy_world()]
+                playing[0].run(Uniform(number), driver=driver)
+            counted = count()
+        finally:
+            gc.callbacks.remove(seen)
+    assert generations.count(1) > generations.count(2) > 0
+    assert 0 not in generations
+    assert not any(turns)
+    playing.clear()
+    gc.collect()
+    assert counted < 20 * 50 + count()
 
 
 @both_drivers

@@ -35,7 +35,7 @@ from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.store.watch import Watch
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 
 SIZES = (1_000, 50_000)
 WATCHERS = (1, 100)

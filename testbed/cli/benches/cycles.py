@@ -19,7 +19,7 @@ from typing import Any
 from testbed.choosers.calm import Calm
 from testbed.cli.benches import load
 from testbed.turns.drivers.trio import checkpoints_per_s
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 

@@ -26,7 +26,7 @@ from testbed.objects import Map, Pod, Revision
 from testbed.objects.codec import decode
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 from testbed.turns.trace import Trace
 from testbed.world.attendance import Attendance
 from testbed.world.world import World

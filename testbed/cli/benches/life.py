@@ -31,7 +31,7 @@ from testbed.objects.codec import encode
 from testbed.objects.deployment import DeploymentSpec
 from testbed.objects.labels import LabelSelector
 from testbed.objects.workload import PodTemplate
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 from testbed.world.world import World
 
 REPLICAS = 10

@@ -14,7 +14,7 @@ from typing import Any
 from testbed.choosers.uniform import Uniform
 from testbed.cli.benches import load
 from testbed.turns.drivers.trio import checkpoints_per_s
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 from testbed.turns.trace import Trace
 
 ROUNDS = 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -28,9 +27,6 @@ from testbed.turns.trace import Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
-
-COLLECT_EVERY = 10
-"""How many Runs are played between two garbage collections: a kept Trace is large."""
 
 _Shown = tuple[Verdict, dict[str, Sample]]
 """What one Run has shown: its Verdict, and a Sample by measure."""
@@ -115,11 +111,7 @@ def compare(
         world = recipe.world(alternatives[place].switches)
         world.goes_on = True
         world.run(maker_of(chooser, number)(), driver=driver, trace=Trace({}, keep=True))
-        shown = _shown(world, measures, important_from)
-        del world
-        if (part + 1) % COLLECT_EVERY == 0:
-            gc.collect()
-        return shown
+        return _shown(world, measures, important_from)
 
     with closing(shared_out(shown_by, total, jobs)) as every:
         for part, shown in enumerate(every):

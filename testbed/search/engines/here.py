@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 
 from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 
 
 class Here:

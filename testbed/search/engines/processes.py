@@ -28,7 +28,7 @@ from testbed.objects.codec import encode
 from testbed.search.engines import worker as of_worker
 from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 
 HANG_S = 120.0
 """How long a Run may take until its worker is killed. The watchdog ends a slow turn far earlier."""

@@ -18,7 +18,7 @@ from typing import IO
 from testbed.objects.codec import decode, encode
 from testbed.search.planned_run import PlannedRun, SearchTask
 from testbed.search.player import Player
-from testbed.turns.session import collected_between
+from testbed.turns.garbage import collected_between
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
