@@ -35,7 +35,7 @@ HANG_S = 120.0
 DEATHS_MAX = 2
 """A Run in which this many workers have died is not played again."""
 LOOK_EVERY_S = 1.0
-AHEAD_S, NAP_S = 0.01, 0.003
+AHEAD_S, NAP_S = 0.01, 0.001
 """A worker is given Runs ahead that take about so long together. While all have some, this process
 looks only now and then: to be woken for each answer costs as much as a short Run."""
 AHEAD_BYTES = 1 << 15
