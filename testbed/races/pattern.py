@@ -63,7 +63,7 @@ _NTH_SENT = re.compile(r"#([1-9][0-9]{0,5}|\*)(?= to )")
 _LIFE = re.compile(r"@([1-9][0-9]{0,5})(?=$|/)")
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Pattern:
     """One sentence of a race file that names an Option."""
 

@@ -77,8 +77,10 @@ class Raced(Chooser):
         second time, or the Run might never end."""
         self._numbers: dict[Option, Numbers] = {}
         self._counting = Counting()
-        self._awaited: dict[Pattern, bool] = {}
-        """The Options that lines wait for, and whether each was performed."""
+        self._awaited: dict[str, list[Pattern]] = {}
+        """By kind, the Options that lines wait for, until each is performed."""
+        self._performed: set[Pattern] = set()
+        """Those that were."""
         self.seen: dict[str, None] = {}
         """All that came up, as a race file would write it, to find what is closest to a line that
         matched nothing."""
@@ -89,7 +91,7 @@ class Raced(Chooser):
         self._run = run
         race = self.race
         self._holds = [Fate(hold) for hold in race.holds]
-        self._holds_of = {}
+        self._holds_of, self._awaited, self._performed = {}, {}, set()
         for hold, fate in zip(race.holds, self._holds, strict=True):
             self._holds_of.setdefault(hold.what.kind, []).append(fate)
         self._strikes = [Fate(strike) for strike in race.faults]
@@ -97,7 +99,8 @@ class Raced(Chooser):
         self.fates = [*self._holds, *self._strikes, *self._picks]
         self._holding, self._let_go, self._numbers = {}, set(), {}
         self._counting = Counting()
-        self._awaited = dict.fromkeys(_awaited(race), False)
+        for pattern in dict.fromkeys(_awaited(race)):
+            self._awaited.setdefault(pattern.kind, []).append(pattern)
         self.seen, self.tasks = {}, {}
         count = len(race)
         # Without a line it is the calm run, whatever file it comes from.
@@ -179,7 +182,7 @@ class Raced(Chooser):
         until = hold.until
         if isinstance(until, State):
             return self._run.is_up(until.who) == until.is_up
-        return isinstance(until, Pattern) and self._awaited[until]
+        return isinstance(until, Pattern) and until in self._performed
 
     # -- what has happened ----------------------------------------------------------------------
 
@@ -205,9 +208,10 @@ class Raced(Chooser):
 
     def _perform(self, option: Option) -> None:
         numbers = self._number(option)
-        for pattern, has_happened in self._awaited.items():
-            if not has_happened and self._matches(pattern, option, numbers):
-                self._awaited[pattern] = True
+        for pattern in [*self._awaited.get(option.kind, ())]:
+            if self._matches(pattern, option, numbers):
+                self._awaited[option.kind].remove(pattern)
+                self._performed.add(pattern)
         self._counting.performed(option)
 
     # -- faults ---------------------------------------------------------------------------------
@@ -243,7 +247,7 @@ class Raced(Chooser):
             elif strike.when == "before":
                 is_time = first is not None and self._matches(moment, first)
             else:
-                is_time = self._awaited[moment]
+                is_time = moment in self._performed
             if not is_time:
                 continue
             for index, option in enumerate(options.faults):

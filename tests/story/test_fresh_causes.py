@@ -337,7 +337,7 @@ def finding(name: str) -> tuple[Trace, Violation]:
         played = play(parse(f"scenario: {name}\n{race}", name), of(build))
         assert all(fate.took_place for fate in played.fates)
         return played.trace, played.verdict.violations[0]
-    shrunk = seek(build, runs=400).shrunk
+    shrunk = seek(build, runs=500).shrunk
     assert shrunk is not None
     return shrunk.played.trace, shrunk.violation
 
