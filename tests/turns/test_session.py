@@ -196,10 +196,13 @@ def test_of_many_runs_garbage_is_collected_between(
     turns: list[bool] = []
     playing: list[World] = []
 
+    def is_in_a_turn() -> bool:
+        return bool(playing) and playing[0].table.running is not None
+
     def seen(phase: str, info: dict[str, int]) -> None:
         if phase == "stop":
             generations.append(info["generation"])
-            turns.append(bool(playing) and playing[0].verdict is None and playing[0].table.running is not None)
+            turns.append(is_in_a_turn())
 
     with collected_between():
         gc.callbacks.append(seen)
