@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import signal
 import sys
@@ -13,6 +12,8 @@ import pytest
 from examples import load_profile
 from golden import Stories
 from spec_report import Spec, SpecReport
+
+from testbed.turns.garbage import freeze_for_good
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,8 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Let Python's garbage collector pass over what is here to stay: the modules, and thousands of
     tests. To walk over them again and again took a tenth of the time."""
-    gc.collect()
-    gc.freeze()
+    freeze_for_good()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -32,6 +32,8 @@ class _Runs:
     """How many Runs have begun and not ended: a claim may play one at the end of another."""
     survived = kept = 0
     """How many objects have survived since all were looked at, and how many did then."""
+    are_frozen = False
+    """Whether what is here to stay was frozen for good."""
 
 
 @contextmanager
@@ -55,19 +57,29 @@ def collected_between() -> Iterator[None]:
     if _Runs.are_many:
         yield
         return
-    was_enabled = gc.isenabled()
-    # Of the young ones alone: to look at all objects costs as much as a hundred Runs.
-    gc.collect(YOUNG)
-    gc.freeze()
+    was_enabled, freezes = gc.isenabled(), not _Runs.are_frozen
+    if freezes:
+        # Of the young ones alone: to look at all objects costs as much as a hundred Runs.
+        gc.collect(YOUNG)
+        gc.freeze()
     gc.disable()
     _Runs.are_many, _Runs.survived, _Runs.kept = True, 0, 0
     try:
         yield
     finally:
         _Runs.are_many = False
-        gc.unfreeze()
+        if freezes:
+            gc.unfreeze()
         if was_enabled:
             gc.enable()
+
+
+def freeze_for_good() -> None:
+    """Pass over all that exists by now, until this process ends: for one in which Runs are played
+    again and again, and what else it holds is here to stay."""
+    gc.collect()
+    gc.freeze()
+    _Runs.are_frozen = True
 
 
 def collect_if_enough() -> None:

@@ -165,18 +165,33 @@ def test_the_collector_rests_while_a_run_is_played(driver: str) -> None:
     assert seen == [False, False, False]
 
 
-def test_the_collector_can_be_kept_away_from_many_runs() -> None:
+def test_the_collector_can_be_kept_away_from_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there already is not looked at again; afterwards it is as it was."""
+    monkeypatch.setattr("testbed.turns.garbage._Runs.are_frozen", False)
     frozen = gc.get_freeze_count()
     with collected_between():
         assert not gc.isenabled()
         assert gc.get_freeze_count() > frozen
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
+    # As the other tests have it.
+    gc.freeze()
 
 
-def test_within_many_runs_many_more_change_nothing() -> None:
+def test_what_is_frozen_for_good_stays_so() -> None:
+    """However many Runs are played in between, as these tests do."""
+    frozen = gc.get_freeze_count()
+    assert frozen > 0
+    with collected_between():
+        assert not gc.isenabled()
+        assert gc.get_freeze_count() == frozen
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen
+
+
+def test_within_many_runs_many_more_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shrink within a search leaves to the search what it has frozen."""
+    monkeypatch.setattr("testbed.turns.garbage._Runs.are_frozen", False)
     with collected_between():
         frozen = gc.get_freeze_count()
         with collected_between():
@@ -184,6 +199,7 @@ def test_within_many_runs_many_more_change_nothing() -> None:
         assert not gc.isenabled()
         assert gc.get_freeze_count() == frozen
     assert gc.isenabled()
+    gc.freeze()
 
 
 @both_drivers
