@@ -31,6 +31,10 @@ class Map(dict[str, V]):
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
+    def __reduce__(self) -> tuple[type[Map[V]], tuple[dict[str, V]]]:
+        """To another process it goes whole: what is pickled otherwise is filled item by item."""
+        return Map, (dict(self),)
+
     def having(self, **items: V) -> Map[V]:
         """A Map with these items set as well."""
         return Map({**self, **items}) if items else self

@@ -10,10 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from testbed.child import Jobs
 from testbed.cli import main
+from testbed.cli.benches import search
+from testbed.world.chooser_kinds import seeded
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 LINES = (
@@ -22,6 +26,8 @@ LINES = (
     "compare lost_update --switch guard=off --switch guard=on --runs 12",
     "compare lost_update --switch guard=off --switch guard=on --runs 12 --json",
     "mutants actors.cloud --runs 40 --json",
+    "check tests/race_files/lost_update.race.yaml pyproject.toml tests/race_files/two_defaults.race.yaml",
+    "check tests/race_files --json",
 )
 needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="only there a process is forked")
 
@@ -41,6 +47,25 @@ def test_any_number_of_processes_prints_the_same(
         said[jobs] = code, capsys.readouterr().out.replace(jobs, "")
     assert said[""][1]
     assert said == dict.fromkeys(said, said[""])
+
+
+def test_a_bench_counts_the_same_in_any_number_of_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Runs to the first violation, and Runs to shrink; how quick they are may differ."""
+    monkeypatch.setattr(search, "RATED", 2)
+    monkeypatch.setattr("testbed.search.sharing.can_fork", lambda: sys.platform == "linux")
+
+    def counted(jobs: int) -> dict[str, Any]:
+        (found,) = search.measure(2, 20, scenario="lost_update", jobs=Jobs(jobs)).values()
+        shrinking = found.pop("shrinking")
+        for name in seeded():
+            del found[name]["runs_per_s"]
+        return {**found, **{name: shrinking[name] for name in ("races", "runs", "runs_at_most")}}
+
+    alone = counted(1)
+    assert alone["races"]
+    assert counted(2) == alone
 
 
 def children_of(pid: int) -> list[int]:

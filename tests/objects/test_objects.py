@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import operator
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +40,14 @@ def test_a_map_never_changes(change: Callable[[Any], object]) -> None:
         change(labels)
     assert labels == {"a": "1"}
     assert labels.having(b="2") == {"a": "1", "b": "2"}
+
+
+def test_a_map_goes_to_another_process() -> None:
+    """As a Map, with the same items."""
+    sent = Map(a="1", b="2")
+    for got in (pickle.loads(pickle.dumps(sent)), copy.deepcopy(sent)):
+        assert isinstance(got, Map)
+        assert got == sent
 
 
 def test_maps_that_say_the_same_are_one_key() -> None:

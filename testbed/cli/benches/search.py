@@ -17,15 +17,16 @@ is said how many Runs and CPU seconds that took, from the recorded Run to the wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from fractions import Fraction
 from functools import partial
 from random import Random
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
 import attrs
 
+from testbed.child import IN_ONE, Jobs
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.sampling.sampler import Sampler
 from testbed.cli.progress import Progress
@@ -34,8 +35,8 @@ from testbed.races.playing import race_of
 from testbed.races.race import Race
 from testbed.races.shrink import NOTING_RUNS, shrink
 from testbed.races.window import windows
+from testbed.search.sharing import shared_out
 from testbed.turns.option import Choice, Option
-from testbed.words import counted
 from testbed.world.chooser_kinds import chooser_of, seeded
 from testbed.world.scenario import Scenario, find, known, play_runs
 from testbed.world.world import World
@@ -64,38 +65,42 @@ def measure(
     scenario: str = "",
     chooser: str = "",
     shrinks: int | None = None,
+    jobs: Jobs = IN_ONE,
     done: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """For each race and each Chooser, or only those named: the median of Runs to the first
     Violation. The races of so many seeds, if they have one, are shrunk."""
-    figures: dict[str, Any] = {}
+    races, names = _races(scenario), _choosers(chooser)
+    parts = [(race, name) for race in races for name in names]
+
+    def measured(number: int) -> _Measured:
+        return _measured(*parts[number], seeds, runs_max, shrinks)
+
+    figures: dict[str, Any] = {race.name: {} for race in races}
+    made: dict[str, list[Shrinking]] = {race.name: [] for race in races}
     progress = Progress()
-    names = _choosers(chooser)
-    for race in _races(scenario):
-        of_race = figures[race.name] = {"alike": alike(race)}
-        shrunk_here: list[Shrinking] = []
-        for name in names:
-            trials = []
-            for seed in range(seeds):
-                trials.append(trial(race, chooser_of(name, seed), runs_max))
-                done(1)
-            made = list[Shrinking]()
-            for each in shrinkable(trials, shrinks):
-                progress.say(partial(_shown, race, name, len(made)))
-                made.append(Shrinking.of(race, each))
-            of_race[name] = {
-                **summary([each.runs for each in trials]),
-                **shrunk(made),
-                "runs_per_s": _runs_per_s(race, name),
-            }
-            shrunk_here += made
-        of_race["shrinking"] = shrinking(shrunk_here)
+    with closing(shared_out(measured, len(parts), jobs)) as every:
+        for (race, name), (found, shrinkings) in zip(parts, every, strict=True):
+            if not figures[race.name]:
+                figures[race.name]["alike"] = alike(race)
+            figures[race.name][name] = found
+            made[race.name] += shrinkings
+            done(seeds)
+            progress.say(partial("{}, {}".format, race.name, name))
     progress.clear()
+    for name, some in made.items():
+        figures[name]["shrinking"] = shrinking(some)
     return figures
 
 
-def _shown(race: Scenario, chooser: str, done: int) -> str:
-    return f"{race.name}, {chooser}: {counted(done, 'race')} shrunk"
+def _measured(
+    race: Scenario, name: str, seeds: int, runs_max: int, shrinks: int | None
+) -> _Measured:
+    """The figures of one Chooser for one race, and what it took to shrink what it found."""
+    trials = [trial(race, chooser_of(name, seed), runs_max) for seed in range(seeds)]
+    made = [Shrinking.of(race, each) for each in shrinkable(trials, shrinks)]
+    runs = [each.runs for each in trials]
+    return {**summary(runs), **shrunk(made), "runs_per_s": _runs_per_s(race, name)}, made
 
 
 def _races(name: str) -> list[Scenario]:
@@ -184,17 +189,20 @@ def shrinking(made: Sequence[Shrinking]) -> dict[str, Any]:
     }
 
 
+_Measured = tuple[dict[str, Any], list[Shrinking]]
+
+
 def lines_of(race: Race) -> list[str]:
     """The deviations of a race, as lines of a race file."""
     return [str(line) for line in race.lines]
 
 
 def _runs_per_s(scenario: Scenario, name: str) -> int:
-    """Runs per second of that Chooser, with its learning, violated or not."""
+    """Runs in a CPU second of that Chooser, with its learning, violated or not."""
     chooser = chooser_of(name)
-    began = perf_counter()
+    began = process_time()
     play_runs(scenario, chooser, lambda _: True, runs_max=RATED, switches=SWITCHES, driver="direct")
-    return round(RATED / (perf_counter() - began))
+    return round(RATED / (process_time() - began))
 
 
 def summary(found: list[int | None]) -> dict[str, Any]:

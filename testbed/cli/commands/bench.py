@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from testbed.cli.jobs import JOBS, JOBS_MAX, jobs_of
 from testbed.cli.progress import Progress
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError, UnknownName
@@ -29,7 +30,7 @@ BENCHES = {
     "runs": ("runs", "scenario", "profile"),
     "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
-    "search": ("seeds", "runs_max", "scenario", "chooser", "shrinks"),
+    "search": ("seeds", "runs_max", "scenario", "chooser", "shrinks", "jobs"),
 }
 """Each benchmark, and the options it takes."""
 EXTRAS = {"door": ("h11", "attach")}
@@ -63,6 +64,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--chooser", help="Only this chooser (search).")
 @click.option("--profile", is_flag=True, default=None, help="Where a Run's time goes (runs).")
 @click.option("--shrinks", type=click.IntRange(min=0), help="Races shrunk by chooser (search).")
+@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), help=f"{JOBS} (search)")
 @click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
@@ -129,6 +131,8 @@ def _refuse_others(name: str, given: dict[str, Any]) -> None:
 
 def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
     module = import_module(f"testbed.cli.benches.{bench}")
+    if "jobs" in BENCHES[bench]:
+        given = {**given, "jobs": jobs_of(given.get("jobs"))}
     click.echo(f"measuring {bench} …", err=True)
     figures: dict[str, Any]
     if "tell" in signature(module.measure).parameters:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
+from testbed.cli.jobs import jobs_of, takes_jobs
 from testbed.cli.races import ENDINGS, notes, open_race, side_as_dict, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
@@ -16,6 +18,7 @@ from testbed.races import yaml_lines as document
 from testbed.races.expecting import Side, both_sides
 from testbed.races.racefile import parse
 from testbed.races.trust import Trust, line_for
+from testbed.search.sharing import shared_out
 
 HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
 
@@ -23,23 +26,33 @@ HELD, NOT_AS_EXPECTED, BAD = 0, 1, 2
 @click.command("check", epilog=f"0 all as expected, 1 not, 2 a bad file. {EXIT_CODES}")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...")
 @whose_code
+@takes_jobs
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
-    paths: tuple[str, ...], scenario: str | None, folders: tuple[str, ...], as_json: bool
+    paths: tuple[str, ...],
+    scenario: str | None,
+    folders: tuple[str, ...],
+    jobs: int | None,
+    as_json: bool,
 ) -> int:
     """Play each race FILE, and each *.race.yaml in a DIR, once for each entry of its `expect:`.
 
     Prints a line for each: what is expected, and whether it is so. If one file raises an error,
     the others are still checked.
     """
-    trust = trust_of(scenario, folders)
+    trust, files = trust_of(scenario, folders), _files(paths)
     results: list[dict[str, Any]] = []
-    for path in _files(paths):
-        for result in _checked(path, trust):
-            result["again"] = _replay(path, trust, _closer(result))
-            results.append(result)
-            if not as_json:
-                say(_line(result))
+
+    def checked(number: int) -> list[dict[str, Any]]:
+        return [*_checked(files[number], trust)]
+
+    with closing(shared_out(checked, len(files), jobs_of(jobs))) as every:
+        for path, found in zip(files, every, strict=True):
+            for result in found:
+                result["again"] = _replay(path, trust, _closer(result))
+                results.append(result)
+                if not as_json:
+                    say(_line(result))
     code: int = max(result["code"] for result in results)
     bad = next((result for result in results if result["code"]), None)
     if as_json:
