@@ -64,6 +64,10 @@ class Footprint:
 
     def __or__(self, other: Footprint) -> Footprint:
         """All keys that either of the two touches."""
+        if not (other.reads or other.writes):
+            return self
+        if not (self.reads or self.writes):
+            return other
         return Footprint(self.reads | other.reads, self.writes | other.writes)
 
     def clashes(self, other: Footprint) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Set
+from functools import lru_cache
 
 import attrs
 
@@ -12,6 +13,8 @@ from testbed.turns.option import DELIVER, FAULT, HOLD, PASS, PICK, RELEASE, Opti
 from testbed.turns.trace import Step
 
 NO_TURN = frozenset({PICK, HOLD, RELEASE, PASS})
+KEPT_MAX = 1 << 14
+"""How many answers are kept: the Runs of one search touch mostly the same keys."""
 
 
 @attrs.frozen
@@ -27,13 +30,21 @@ class Access:
     @classmethod
     def of(cls, option: Option, footprint: Footprint) -> Access:
         """Taken from a Footprint; a delivery also reads the object that it delivers."""
-        reads, writes = _shared(footprint.reads), _shared(footprint.writes)
-        if option.kind == DELIVER:
-            reads.add(option.key)
-        return cls(sorted(reads - writes), sorted(writes))
+        delivered = option.key if option.kind == DELIVER else ""
+        return _access(footprint.reads, footprint.writes, delivered)
 
 
-def _shared(touches: Iterable[str]) -> set[str]:
+@lru_cache(KEPT_MAX)
+def _access(read: Set[str], written: Set[str], delivered: str) -> Access:
+    reads, writes = _shared(read), _shared(written)
+    if delivered:
+        reads = reads | {delivered}
+    return Access([*sorted(reads - writes)], [*sorted(writes)])
+
+
+@lru_cache(KEPT_MAX)
+def _shared(touches: Set[str]) -> Set[str]:
+    """The keys that actors share, of those that are touched."""
     found = set()
     for key in touches:
         plural, slash, _ = key.partition("/")
@@ -152,8 +163,11 @@ class _Last:
 
 def _role(option: Option, key: str) -> str:
     """What kind of access it is, without the names of objects: `serve update notes alpha`."""
-    plural = key.rpartition(":")[2].partition("/")[0]
     actor = option.actor or option.path.partition("/")[0]
-    return " ".join(
-        word for word in (option.kind, option.verb or option.change, plural, actor) if word
-    )
+    return _in_words(option.kind, option.verb or option.change, key, actor)
+
+
+@lru_cache(KEPT_MAX)
+def _in_words(kind: str, verb: str, key: str, actor: str) -> str:
+    plural = key.rpartition(":")[2].partition("/")[0]
+    return " ".join(word for word in (kind, verb, plural, actor) if word)
