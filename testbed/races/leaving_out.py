@@ -36,8 +36,8 @@ from testbed.world.world import World
 
 RUNS_MAX = 40
 """How many Runs are spent on leaving out; what is left then stays."""
-UNTIL = 115
-"""No more are when the shrink has played so many."""
+BESIDE = 2
+"""How many it takes to leave something out, beside those that show that each line is needed."""
 TURNS_MORE = 200
 """How many turns a Run in a smaller World may have, over twice as many as in the whole one."""
 
@@ -135,8 +135,10 @@ class LeavingOut:
 
     def _plays_no_part(self, race: Race) -> bool:
         """Whether what that Race leaves out plays no part in the breach."""
+        # What is begun can be ended: it may take a Run for each line, here and in the whole World.
+        last = self._trying.limits.runs_max - BESIDE - 2 * len(race)
         return (
-            self._trying.has_room(min(self._began + RUNS_MAX, UNTIL))
+            self._trying.has_room(min(self._began + RUNS_MAX, last + 1))
             and self._takes_the_same_course(race)
             and self._guards_nothing(race)
         )
