@@ -13,10 +13,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO
+from typing import IO, NoReturn
 
 import attrs
 
+Serve = Callable[[IO[bytes], IO[bytes]], object]
+"""What a Child does with its two pipes: what it is asked comes from one, its answers go to another.
+"""
 PIPE_BYTES = 1 << 16
 _fork: Callable[[], int] | None = getattr(os, "fork", None)
 """None on a system that has no such thing."""
@@ -46,6 +49,7 @@ class Jobs:
     """In how many processes some work may be done."""
 
     most: int = 1
+    """How many, at most; 1: this one alone."""
     alone_s: float = 0.0
     """How long it is done in this one first: what is soon done is not worth another."""
 
@@ -85,6 +89,8 @@ class Child:
 
     def is_gone(self) -> bool:
         """Whether it has ended."""
+        if self._spawned is not None:
+            return self._spawned.poll() is not None
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self.pid, how) is not None
 
@@ -95,7 +101,7 @@ class Child:
             code = self._spawned.wait()
         else:
             # A process that has ended is still there until it is waited for.
-            os.kill(self.pid, 9)
+            os.kill(self.pid, signal.SIGKILL)
             code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         for end in (self.to, self.out):
             os.close(end)
@@ -107,7 +113,53 @@ _held: set[int] = set()
 """The ends of all pipes to and from the Children of this process."""
 
 
-def forked(serve: Callable[[IO[bytes], IO[bytes]], object], name: str) -> Child:
+def _fork_unheard(fork: Callable[[], int]) -> tuple[int, set[int | signal.Signals]]:
+    """Fork while no Ctrl-C is heard; return the process id, and what is to be heard again."""
+    # Around a fork Python calls what modules have registered, and swallows what is raised there, a
+    # Ctrl-C, too. So it has to wait.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return fork(), mask
+    except OSError:  # there may be no more processes
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise
+
+
+def _be_child(
+    serve: Serve,
+    name: str,
+    asked: int,
+    answers: int,
+    theirs: tuple[int, int],
+    mask: set[int | signal.Signals],
+) -> NoReturn:
+    """Serve, and end without doing anything that its parent has still to do."""
+    code = 1
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.setsid()
+        # The pipe of another Child would stay open for as long as this one lives.
+        for end in (*_held, *theirs):
+            os.close(end)
+        _held.clear()
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        sys.argv = [name]
+        with os.fdopen(asked, "rb") as given, os.fdopen(answers, "wb") as told:
+            serve(given, told)
+        code = 0
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass
+    except BaseException:  # noqa: BLE001 - whatever it is, it goes no further
+        sys.excepthook(*sys.exc_info())
+    finally:
+        # Not by an exception: what its parent does at its end is not for the Child to do.
+        with suppress(Exception):
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def forked(serve: Serve, name: str) -> Child:
     """Fork this process; the Child calls `serve` with its two pipes, and ends when that returns.
 
     It has a session of its own, so that Ctrl-C reaches this process alone. What it prints goes to
@@ -119,34 +171,14 @@ def forked(serve: Callable[[IO[bytes], IO[bytes]], object], name: str) -> Child:
         stream.flush()
     asked, to = os.pipe()
     out, answers = os.pipe()
-    # Around a fork Python calls what modules have registered, and swallows what is raised there, a
-    # Ctrl-C, too. So it has to wait.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    pid = _fork()
+    try:
+        pid, mask = _fork_unheard(_fork)
+    except OSError:
+        for end in (asked, to, out, answers):
+            os.close(end)
+        raise
     if pid == 0:
-        code = 1
-        try:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            os.setsid()
-            # The pipe of another Child would stay open for as long as this one lives.
-            for end in (*_held, to, out):
-                os.close(end)
-            _held.clear()
-            os.dup2(2, 1)
-            sys.stdout = sys.stderr
-            sys.argv = [name]
-            with os.fdopen(asked, "rb") as given, os.fdopen(answers, "wb") as told:
-                serve(given, told)
-            code = 0
-        except (BrokenPipeError, KeyboardInterrupt):
-            pass
-        except BaseException:  # noqa: BLE001 - whatever it is, it goes no further
-            sys.excepthook(*sys.exc_info())
-        finally:
-            # Not by an exception: what this process does at its end is not for the Child to do.
-            with suppress(Exception):
-                sys.stderr.flush()
-            os._exit(code)
+        _be_child(serve, name, asked, answers, (to, out), mask)
     os.close(asked)
     os.close(answers)
     _held.update((to, out))

@@ -34,7 +34,7 @@ KEPT: Callable[[Meta], tuple[Any, ...]] = attrgetter(
         if field.name not in ("revision", "generation", "finalizers", "annotations")
     )
 )  # fmt: skip
-"""What of a Meta the server does not change by itself, but for the annotations."""
+"""The fields of a Meta that count as a change of the pod; annotations are compared apart."""
 
 
 def wakes_of(filters: Iterable[Any]) -> Mapping[str, frozenset[str]]:

@@ -13,7 +13,7 @@ from testbed.store.delivery import BOOKMARK, Delivery
 from testbed.store.endpoint import Operation
 from testbed.store.footprint import HISTORY, Footprint
 from testbed.store.watch import Watch
-from testbed.turns.acting import act
+from testbed.turns.acting import act_while_parked
 from testbed.turns.life import Life, Seat
 from testbed.turns.option import DELIVER, Option
 from testbed.turns.table import Table
@@ -57,8 +57,8 @@ class Streams:
 
 Apply = Callable[[Delivery], None]
 Reader = tuple[Seat, Callable[[Any], Any], Apply | None]
-"""The task that waits for a delivery, and what its value passes through; or what each delivery is
-handed to while the task stays parked."""
+"""The task that waits; what a delivery passes through on its way to it; and, if not None, what
+deliveries are handed to instead, while the task stays parked."""
 
 
 class Server(Protocol):
@@ -331,7 +331,7 @@ class Stream:
         if apply is None:
             return table.end_wait(seat, wrap(delivery))
         table.end_wait(seat)
-        if not act(table, seat, apply, delivery):
+        if not act_while_parked(table, seat, apply, delivery):
             return seat
         table.wait(seat, seat.waits_for, is_idle=True)
         self._await(reader)

@@ -19,7 +19,8 @@ _SET_CLASS = object.__dict__["__class__"].__set__
 def quick(frozen: type[T]) -> type[T]:
     """Give a class of `@attrs.frozen` a quick constructor, and return it.
 
-    It takes the same arguments, with the same defaults and converters. Validators are not known.
+    It takes the same arguments, with the same defaults and converters; one with validators is
+    refused.
     """
     if hasattr(frozen, "__attrs_pre_init__") or "__dict__" in dir(frozen):
         raise HarnessBug(f"{frozen.__name__}: expected @attrs.frozen, with slots alone")
@@ -27,6 +28,7 @@ def quick(frozen: type[T]) -> type[T]:
         "_open": _SET_CLASS,
         "_twin": open_twin(frozen),
         "_frozen": frozen,
+        "_usual": frozen.__init__,
         "_set": object.__setattr__,
         "_nothing": attrs.NOTHING,
     }
@@ -50,12 +52,16 @@ def _lines(frozen: type, known: dict[str, Any]) -> Iterator[str]:
     if by_name:
         arguments += ["*", *(_argument(field, known) for field in by_name)]
     yield f"def __init__({', '.join(arguments)}):"
+    passed = [*(_name(each) for each in ordered), *(f"{_name(e)}={_name(e)}" for e in by_name)]
+    # A class below it, without an `__init__` of its own, is none that this one could open.
+    yield "    if self.__class__ is not _frozen:"
+    yield f"        return _usual(self, {', '.join(passed)})"
     yield "    _open(self, _twin)"
     late: list[str] = []
     for field in fields:
         if field.validator is not None or isinstance(field.converter, attrs.Converter):
             raise HarnessBug(f"{frozen.__name__}.{field.name}: a quick constructor only converts")
-        value: str = field.alias or field.name
+        value = _name(field)
         default: Any = field.default
         if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
             made = f"_make_{field.name}({'self' if default.takes_self else ''})"
@@ -77,9 +83,14 @@ def _lines(frozen: type, known: dict[str, Any]) -> Iterator[str]:
         yield "    self.__attrs_post_init__()"
 
 
+def _name(field: attrs.Attribute[Any]) -> str:
+    """What its argument is called."""
+    return field.alias or field.name
+
+
 def _argument(field: attrs.Attribute[Any], known: dict[str, Any]) -> str:
     """How it takes a field, with the default that attrs would give it."""
-    name = field.alias or field.name
+    name = _name(field)
     if field.default is attrs.NOTHING:
         return name
     if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from testbed.client.stream import Stream
 from testbed.invariant import DELIVERY, Evidence, Invariant
-from testbed.objects.meta import Object, Revision
+from testbed.objects.meta import Object, Revision, reader_of
 from testbed.store.change import Change, Entry, Log, revision_of
 from testbed.store.delivery import ADDED, DELETED, MODIFIED, Delivery
-from testbed.store.selector import reader_of, touches
+from testbed.store.selector import touches
 from testbed.store.store import Store
 from testbed.turns.trace import Step
 

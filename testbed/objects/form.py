@@ -178,7 +178,7 @@ def is_as_read(value: Any) -> bool:
 
 
 def _test_of(cls: type) -> Test:
-    """Whether an instance of a class is read as the same, as one expression of its fields."""
+    """Make the test of `is_as_read` for a class, as one expression of its fields."""
     if cls in _tests:
         return _tests[cls]
     _tests[cls] = lambda value: _tests[cls](value)  # where a class has parts of its own kind

@@ -15,6 +15,8 @@ from testbed.code.quick import quick
 
 T = TypeVar("T")
 V = TypeVar("V")
+READERS_MAX = 1024
+"""How many dotted paths are kept as functions."""
 
 
 class Map(dict[str, V]):
@@ -301,7 +303,7 @@ def _differ(one: object, other: object) -> bool:
 
 
 def evolved(value: T, /, **changes: Any) -> T:
-    """As `attrs.evolve`, but ten times as fast, for changes that already have the right types."""
+    """As `attrs.evolve`, but mostly twice as fast, for changes that have the right types."""
     # Every write of an object makes copies this way: the Meta with its new revision, and the object
     # with its new Meta. It fills in the fields of a blank instance, so no converter and no
     # `__attrs_post_init__` runs. A plain dict for `labels`, or a Meta without a namespace, would
@@ -327,20 +329,25 @@ def prefix_of(kind: type[Object], namespace: str | None = None) -> str:
 def field_of(value: object, path: str) -> object:
     """The value at a dotted path (`spec.node_name`, `data.owner`), or None. A name in a Map may
     itself contain dots, as names of labels do."""
-    try:
-        return _getter_of(path)(value)
-    except AttributeError:
-        return _found(value, path.split("."))
+    return reader_of(path)(value)
 
 
-@lru_cache(1024)
-def _getter_of(path: str) -> Callable[[object], object]:
-    """What gets the value at once if no Map is on the way, and else raises AttributeError."""
+@lru_cache(READERS_MAX)
+def reader_of(path: str) -> Callable[[object], object]:
+    """What returns the value at that path, as `field_of` does, without taking the path apart."""
     parts = path.split(".")
-    # Of a Map, such a getter would get the method of that name.
+    # Of a Map, attrgetter would get the method of that name.
     if any(hasattr(Map, part) for part in parts):
         return lambda value: _found(value, parts)
-    return attrgetter(path)
+    get = attrgetter(path)
+
+    def read(value: object) -> object:
+        try:
+            return get(value)
+        except AttributeError:  # it leads through a Map, or there is nothing
+            return _found(value, parts)
+
+    return read
 
 
 def _found(value: object, parts: list[str]) -> object:

@@ -79,10 +79,11 @@ class SchedulingGate:
 
 
 class Derived:
-    """Room on a frozen object for what has been worked out from it, which therefore stays right."""
+    """What has been worked out from a frozen object, kept on it: it never changes, so that stays
+    right."""
 
-    # It is part of no field, so equality, copies and the wire know nothing of it. It goes with its
-    # object: nothing has to be forgotten, and nothing outlives a Run.
+    # No field, so equality, copies and the wire know nothing of it, and it goes with its object.
+    # `requests` is kept by `requests_of`; `summary` is for actors: their `info_of` keeps one.
 
     __slots__ = ("requests", "summary")
 

@@ -203,8 +203,8 @@ def noting(recipe: Scenario, looked: set[str]) -> Scenario:
 
 
 def _more(turns: int) -> int:
-    """Twice as many turns and some: a Run that needs more takes another course, and one that breaks
-    nothing until then may still break something, which counts as if it did."""
+    """Twice as many turns and some. A Run that needs more takes another course. A calm run that has
+    breached nothing by then is Undecided, which counts as a breach."""
     return 2 * turns + TURNS_MORE
 
 

@@ -1,8 +1,8 @@
 """Passing: what passes a hold while it lasts, and where it makes a difference that it ends.
 
-The Run of a hold that lasts until quiet shows all that could pass it. With any other end the Run is
-the same up to there. So an `until` that came before the hold began, or never while it lasted, ends
-it no otherwise than none does.
+A hold is first tried until quiet: that Run shows all that could pass it. With any other `until` the
+Run is the same up to the turn that ends the hold. So an `until` that happens only before the hold
+begins, or never while it lasts, makes the same Run as none.
 
 Two ends come to the same if nothing between them clashes with what is held, or with what comes of
 it in its instant; if none of it is of the same actor; and if no time passes. Then only turns that

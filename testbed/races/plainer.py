@@ -164,7 +164,7 @@ def _whats(what: Pattern, steps: Sequence[Step]) -> list[Pattern]:
     if what.kind == SERVE and what.verb not in READS:
         return [what]
     names = Names.in_steps(steps)
-    begun = next((n for n, step in enumerate(steps) if _holds(step, what)), len(steps))
+    begun = next((n for n, step in enumerate(steps) if holds(step, what)), len(steps))
     after = steps[begun:]
     theirs = [names.of(step.option) for step in after if _is_request_of(step, what)]
     later = [each for each in theirs if each and each.verb not in READS]
@@ -225,7 +225,7 @@ def _is_odd(until: Pattern) -> bool:
     return not is_plain(until)
 
 
-def _holds(step: Step, what: Pattern) -> bool:
+def holds(step: Step, what: Pattern) -> bool:
     """Whether the Step holds back an Option that this Pattern names."""
     return step.kind == HOLD and what.fits(option_held(step.option))
 

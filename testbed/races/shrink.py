@@ -70,7 +70,7 @@ class Shrunk:
     runs: int
     """How many Runs the shrink took."""
     cut_off: str = ""
-    """Why it stopped early; empty if nothing more can be left out."""
+    """Why it stopped early; empty if it has shown that each line is needed."""
 
 
 def shrink(
@@ -133,7 +133,7 @@ class _Near(Deviating):
             return option.actor in self._names
         return option.is_effect and (option.actor in self._names or option.key in self._names)
 
-    def is_dull(self, option: Option) -> bool:
+    def comes_last(self, option: Option) -> bool:
         return option.kind == START or (self._is_told and option.key not in self._names)
 
 

@@ -3,7 +3,8 @@
 1. Each hold in turn gets a duration instead of its `until`; all other holds stay as they are. What
    comes of a hold can only change where it begins or ceases to outlast something. So only lengths
    are tried with which it ends when something happens, or one ms later: first the length that it
-   has in the race itself, then one of these moments in each of 0, 1, 2, 4, … ms.
+   has in the race itself; then the shortest of the others, and each time the next that is at least
+   twice as long.
 2. If no length leads to the breach, the hold has no window: mostly only the order of what happens
    within one instant matters then.
 3. Otherwise the ends of the window are sought on both sides of the length found. The PROBES_MAX
@@ -23,11 +24,11 @@ import attrs
 
 from testbed.errors import ScenarioError
 from testbed.invariant import Violation
-from testbed.races.plainer import option_held
+from testbed.races.plainer import holds, option_held
 from testbed.races.playing import Played, play
 from testbed.races.race import Hold, Race
 from testbed.races.reason import same_as
-from testbed.turns.option import HOLD, RELEASE
+from testbed.turns.option import RELEASE
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario
 
@@ -209,20 +210,16 @@ def _between(breaches: Callable[[int], bool], good: int, bad: int) -> int:
 def _moments(steps: Sequence[Step], hold: Hold) -> list[int]:
     """The lengths with which the hold would end when something happens in that Run, and just after
     it, in order."""
-    begun = next((n for n, step in enumerate(steps) if _is_hold_of(hold, step)), len(steps))
+    begun = next((n for n, step in enumerate(steps) if holds(step, hold.what)), len(steps))
     late = {step.now_ms - steps[begun].now_ms for step in steps[begun:]}
     return sorted({ms + more for ms in late for more in (0, 1) if ms + more < LONGEST_MS})
-
-
-def _is_hold_of(hold: Hold, step: Step) -> bool:
-    return step.kind == HOLD and hold.what.fits(option_held(step.option))
 
 
 def _lateness_ms(steps: Sequence[Step], hold: Hold) -> int:
     """Return how long the hold lasts in that Run."""
     begun_ms = 0
     for step in steps:
-        if _is_hold_of(hold, step):
+        if holds(step, hold.what):
             begun_ms = step.now_ms
         elif step.kind == RELEASE and hold.what.fits(option_held(step.option)):
             return step.now_ms - begun_ms

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
-from operator import attrgetter
+from functools import cached_property
 
 import attrs
 
 from testbed.code.quick import quick
 from testbed.errors import Invalid
 from testbed.objects.labels import Requirement
-from testbed.objects.meta import Map, Object, Revision, field_of, text_of
+from testbed.objects.meta import Object, Revision, reader_of, text_of
 from testbed.store.change import Change, Entry
 from testbed.store.footprint import LOG, fields_changed
-
-READERS_MAX = 1024
-"""How many dotted paths are kept as functions."""
-
-
-@lru_cache(READERS_MAX)
-def reader_of(path: str) -> Callable[[object], object]:
-    """What returns the value at that dotted path of an object, as `field_of` does, but without
-    taking the path apart each time."""
-    # Where a name is that of a method of a Map, only `field_of` can tell the two apart.
-    if any(hasattr(Map, part) for part in path.split(".")):
-        return lambda value: field_of(value, path)
-    get = attrgetter(path)
-
-    def read(value: object) -> object:
-        try:
-            return get(value)
-        except AttributeError:  # it leads through a Map, or there is nothing
-            return field_of(value, path)
-
-    return read
 
 
 @attrs.frozen

@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from testbed.errors import Expired, HarnessBug
-from testbed.objects.meta import Numbered, Object, Revision
+from testbed.objects.meta import Numbered, Object, Revision, reader_of
 from testbed.store.change import Change
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.store.footprint import HISTORY, LOG, NOTHING, tail_of
-from testbed.store.selector import Selector, View, reader_of
+from testbed.store.selector import Selector, View
 from testbed.store.store import Store
 
 

@@ -15,9 +15,9 @@ from testbed.turns.table import Table
 T = TypeVar("T")
 
 
-def act(table: Table, seat: Seat, fn: Callable[[T], None], value: T) -> bool:
-    """Call `fn(value)` as that task would after the end of its wait. True: it may wait again.
-    False: it is to move, with what was raised, or because its life is over."""
+def act_while_parked(table: Table, seat: Seat, fn: Callable[[T], None], value: T) -> bool:
+    """Call `fn(value)` as that task would after the end of its wait. Returns whether it may wait
+    again; if not, it is to move: with what was raised, or because its life is over."""
     life = seat.life
     role, marks = life.role, table.marks
     (marks.writes if role.shares_memory else marks.reads).append(role.memory)

@@ -19,8 +19,8 @@ YOUNG = 1
 ENOUGH = 8_000
 """So many objects that may be garbage are collected: what some five Runs of a scheduler leave."""
 SURVIVORS = 4
-"""All that exists is looked at when so many times ENOUGH objects have survived since it last was,
-or a part of those that survived then: one in so many."""
+"""All objects are looked at when so many times ENOUGH have survived since the last such look, and
+also one for every so many that survived that look."""
 
 
 class _Runs:

@@ -271,7 +271,7 @@ def alien_at(place: str, path: str, what: str) -> str:
     )
 
 
-CARRIERS = ("Table.carry", "act")
+CARRIERS = ("Table.carry", "act_while_parked")
 """What sends into an actor's coroutine or calls its handlers: no frame before that is the actor's.
 """
 

@@ -36,7 +36,7 @@ GUARD = "guard"
 """The switch of a scenario that keeps its race away."""
 CALM_ENDS_MAX = 200
 """How many ends of counterparts are kept; what is needed again after that is played again."""
-LAPS_MAX = 8
+LAPS_KEPT_MAX = 8
 """How many laps are remembered, each with all that led to it."""
 LISTED = "testbed list shows the switches of each scenario"
 WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -149,7 +149,7 @@ class Scenario:
         key = (like, tuple(happened), start)
         if key not in self._laps:
             found = breach_by_lap(again, happened, start)
-            while len(self._laps) >= LAPS_MAX:
+            while len(self._laps) >= LAPS_KEPT_MAX:
                 del self._laps[next(iter(self._laps))]
             self._laps[key] = found
         return self._laps[key]

@@ -6,16 +6,18 @@ import ast
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import pytest
 
-from testbed.child import can_fork, child_command, child_env, forked
+from testbed.child import can_fork, child_command, child_env, forked, spawned
 
 ROOT = Path(__file__).parent.parent.parent
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
@@ -183,6 +185,35 @@ def test_a_fork_that_fails_shows_why_and_does_nothing_of_its_parent(
     out, err = capfd.readouterr()
     assert out == "once\n"
     assert err.endswith("ZeroDivisionError: of its own\n")
+
+
+@needs_fork
+def test_where_no_more_processes_may_be_nothing_is_left_of_the_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The pipes are closed, and Ctrl-C is heard as before."""
+
+    def refuse() -> int:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr("testbed.child._fork", refuse)
+    open_before = sorted(os.listdir("/proc/self/fd"))
+    blocked_before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    with pytest.raises(BlockingIOError, match="no more processes"):
+        forked(lambda *_: None, "worker")
+    assert sorted(os.listdir("/proc/self/fd")) == open_before
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == blocked_before
+
+
+def test_one_that_was_spawned_says_that_it_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where Python has no `waitid`, as on macOS before 3.13."""
+    monkeypatch.delattr("os.waitid", raising=False)
+    child = spawned("testbed.search.engines.worker")
+    assert not child.is_gone()
+    os.kill(child.pid, signal.SIGKILL)
+    while not child.is_gone():
+        time.sleep(0.01)
+    assert child.end() == -signal.SIGKILL
 
 
 def test_what_has_other_threads_is_not_forked() -> None:

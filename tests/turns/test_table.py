@@ -28,6 +28,7 @@ from testbed.objects import Note
 from testbed.store.endpoint import BETWEEN, Endpoint, Handler, Operation
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.watch import Cursor
+from testbed.turns.life import refusal
 from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
@@ -506,6 +507,20 @@ def test_what_is_not_the_worlds_cannot_be_awaited(
         world_of(alpha=main, beta=other).run(Calm(), driver=driver)
     assert ended == ["other"]
     assert driver == "trio" or not went_on
+
+
+@pytest.mark.parametrize("name", ["act", "carry", "main"])
+def test_a_rule_that_is_broken_is_told_with_its_line(name: str) -> None:
+    """Whatever the actor's function is called."""
+    told: list[str] = []
+
+    async def main(client: Client) -> None:
+        told.append(refusal("that is against a rule.", "Next: do otherwise."))
+        await client.sleep(1)
+
+    main.__code__ = main.__code__.replace(co_qualname=name, co_name=name)
+    world_of(alpha=main).run(Calm(), driver="direct")
+    assert told[0].startswith(f"{__file__}, line ")
 
 
 def test_asyncio_has_no_loop_to_run_in() -> None:

@@ -101,6 +101,21 @@ def test_it_is_as_frozen_as_before() -> None:
         del made.last
 
 
+def test_a_plain_class_below_it_is_made_as_before() -> None:
+    """By the constructor of attrs: the quick one opens only what it was made for."""
+
+    class Below(Quick):
+        pass
+
+    class Narrow(Quick):
+        __slots__ = ()
+
+    for below in (Below, Narrow):
+        made = below("n", "b", given={"a": 1}, last="y")
+        assert type(made) is below
+        assert (made.text, made.given, made.last, made.key) == ("bbb", {"a": 1}, "y", "n/bbb/N")
+
+
 def test_it_takes_the_same_arguments() -> None:
     """Its signature is that of the slow one, and a wrong call is refused."""
     assert inspect.signature(Quick) == inspect.signature(Plain)

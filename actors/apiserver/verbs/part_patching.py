@@ -36,9 +36,9 @@ class Beyond(ValueError):
     """The patch has to be applied to the tree."""
 
 
-def patched_in_place(item: Any, patch: Any, how: str) -> Any:
-    """The object after the patch; None if that has to be found out by its tree. Also if there can
-    be no such object: the tree then says why."""
+def patched_by_part(item: Any, patch: Any, how: str) -> Any:
+    """The object after the patch, field by field; None if that has to be found out by its tree. So
+    it is, too, if there can be no such object: the tree then says why."""
     if how not in ("merge", STRATEGIC) or not isinstance(patch, Map) or not is_as_read(item):
         return None
     try:

@@ -74,9 +74,10 @@ def _merged_by_key(tree: Tree, patch: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(tree) if isinstance(tree, Mapping) else {}
     if RETAIN in patch:
         given = [name for name in patch if not name.startswith("$") and patch[name] is not None]
-        if not {*given} <= {*patch[RETAIN]}:
+        retained = _a_list(patch[RETAIN], RETAIN)
+        if not all(name in retained for name in given):
             raise ValueError("$retainKeys does not name each field that the patch sets")
-        merged = {name: value for name, value in merged.items() if name in patch[RETAIN]}
+        merged = {name: value for name, value in merged.items() if name in retained}
     for name, change in patch.items():
         if name.startswith("$"):
             continue
@@ -111,7 +112,7 @@ def _merged_list(items: list[Any], changes: Sequence[Any], key: str) -> list[Any
             raise ValueError(f"an item of the patch has no {key}, by which it would be merged")
         place = _place_of(items, change[key], key)
         if _directive(change) == "delete":
-            items = [item for item in items if item.get(key) != change[key]]
+            items = [item for item in items if _name_of(item, key) != change[key]]
         elif place is None:
             items = [*items, _merged_by_key({}, change)]
         else:
@@ -123,10 +124,18 @@ def _obey_directives(merged: dict[str, Any], patch: Mapping[str, Any]) -> None:
     """Obey the directives that stand beside a list, not in it."""
     for name, given in patch.items():
         if name.startswith(DELETE_FROM) and (listed := name.removeprefix(DELETE_FROM)) in merged:
-            merged[listed] = [each for each in merged[listed] if each not in given]
+            gone = _a_list(given, name)
+            merged[listed] = [each for each in _a_list(merged[listed], listed) if each not in gone]
     for name, given in patch.items():
         if name.startswith(ORDER) and (listed := name.removeprefix(ORDER)) in merged:
-            merged[listed] = _ordered(merged[listed], given, KEYS.get(listed, ""))
+            items, order = _a_list(merged[listed], listed), _a_list(given, name)
+            merged[listed] = _ordered(items, order, KEYS.get(listed, ""))
+
+
+def _a_list(value: Tree, name: str) -> list[Any]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise ValueError(f"{name}: expected a list")
+    return list(value)
 
 
 def _ordered(items: list[Any], given: Sequence[Any], key: str) -> list[Any]:
@@ -156,7 +165,7 @@ def _name_of(item: Any, key: str) -> Any:
 
 
 def _place_of(items: list[Any], name: Any, key: str) -> int | None:
-    return next((n for n, item in enumerate(items) if item.get(key) == name), None)
+    return next((n for n, item in enumerate(items) if _name_of(item, key) == name), None)
 
 
 def _directive(change: Any) -> Any:

@@ -15,7 +15,7 @@ from actors.apiserver.verbs.applying import applied
 from actors.apiserver.verbs.create import body_of, made
 from actors.apiserver.verbs.json_patching import json_patched
 from actors.apiserver.verbs.ownership import noted
-from actors.apiserver.verbs.part_patching import patched_in_place
+from actors.apiserver.verbs.part_patching import patched_by_part
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import AlreadyExists, BadRequest
 from testbed.objects import Map
@@ -60,7 +60,7 @@ def patched_by(call: Call, old: Any = None) -> Any:
         elif how == "json":
             new = from_tree(kind, _json_patched(call, to_tree(old), body))
         else:
-            new = patched_in_place(old, body, how)
+            new = patched_by_part(old, body, how)
             if new is None:
                 new = _patched_by_tree(call, old)
     except Misfit as error:

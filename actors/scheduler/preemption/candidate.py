@@ -46,9 +46,7 @@ class DryRunResult:
         self, of: tuple[object, ...] | None, nominated: tuple[PodInfo, ...], now_ms: int
     ) -> bool:
         """Whether a dry run on the same node would come to the same."""
-        return (
-            self.of == of and self.nominated == nominated and self.at_ms in (None, now_ms)
-        )  # fmt: skip
+        return self.of == of and self.nominated == nominated and self.at_ms in (None, now_ms)
 
 
 class Evaluator:

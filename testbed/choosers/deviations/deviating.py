@@ -47,8 +47,8 @@ class Deviant:
     decisions: tuple[Decision, ...] = ()
     faults: int = 0
     deviations: int = 0
-    is_glue: bool = False
-    """Whether its last hold is of glue, which only its own actor can notice."""
+    comes_last: bool = False
+    """Whether it is played after the others of its level, as one whose last hold is of glue."""
     trail: str = attrs.field(default="", eq=False, repr=False)
     """A checksum of each turn of the Run that it goes on from, TRAIL_WIDTH letters each: up to its
     last decision it must be the same Run. Empty: not known."""
@@ -56,13 +56,13 @@ class Deviant:
     def as_list(self) -> list[Any]:
         """As plain data, for another process."""
         decisions = [list(decision) for decision in self.decisions]
-        return [decisions, self.faults, self.deviations, self.is_glue, self.trail]
+        return [decisions, self.faults, self.deviations, self.comes_last, self.trail]
 
     @classmethod
     def of(cls, data: Sequence[Any]) -> Deviant:
         """Back from plain data."""
-        decisions, faults, deviations, is_glue, *trail = data
-        return cls(tuple(map(tuple, decisions)), faults, deviations, is_glue, *trail)
+        decisions, faults, deviations, comes_last, *trail = data
+        return cls(tuple(map(tuple, decisions)), faults, deviations, comes_last, *trail)
 
     def __str__(self) -> str:
         many, faults = self.deviations, self.faults
@@ -122,7 +122,7 @@ class Deviating(Chooser):
         """Whether a plan may go on with a hold of that; a subclass may look at some alone."""
         return True
 
-    def is_dull(self, option: Option) -> bool:
+    def comes_last(self, option: Option) -> bool:
         """Whether the plans that hold this are played after the others of their level."""
         return not option.is_effect
 
@@ -184,7 +184,7 @@ class Deviating(Chooser):
         self._note_releases(place, options, due)
         first = options[0] if self._may_deviate and options.ready else None
         if first is not None and first not in self._let_go and self.may_hold(first):
-            self._add((place, HOLD, 0), deviations=1, is_glue=self.is_dull(first))
+            self._add((place, HOLD, 0), deviations=1, comes_last=self.comes_last(first))
         if self._may_strike:
             for which in range(len(options.faults)):
                 self._add((place, STRIKE, which), faults=1)
@@ -198,10 +198,10 @@ class Deviating(Chooser):
             if n != due and (is_any or (did is not None and did.clashes(option.may)))
         ]  # fmt: skip
         for which in ends:
-            self._add((place, RELEASE, which), is_glue=self.plan.is_glue)
+            self._add((place, RELEASE, which), comes_last=self.plan.comes_last)
 
     def _add(
-        self, decision: Decision, *, faults: int = 0, deviations: int = 0, is_glue: bool = False
+        self, decision: Decision, *, faults: int = 0, deviations: int = 0, comes_last: bool = False
     ) -> None:
         plan = self.plan
         self.children.append(
@@ -209,6 +209,6 @@ class Deviating(Chooser):
                 (*plan.decisions, decision),
                 plan.faults + faults,
                 plan.deviations + deviations,
-                is_glue,
+                comes_last,
             )
         )

@@ -41,7 +41,7 @@ class _Plans:
     faults: int
     deviations: int
     waiting: tuple[deque[Deviant], deque[Deviant]] = attrs.field(factory=lambda: (deque(), deque()))
-    """The holds of effects and all else, and the holds of glue."""
+    """Those that come first, and those that come last."""
     out: int = 0
     """Plans that are being played."""
     runs: int = 0
@@ -129,7 +129,7 @@ class Frontier:
             self._plans[level].is_cut = True
             return
         self._count += 1
-        self._plans[level].waiting[plan.is_glue].append(plan)
+        self._plans[level].waiting[plan.comes_last].append(plan)
 
     def _complete(self) -> None:
         """Note each level that is complete now."""

@@ -161,7 +161,7 @@ class Shrinking:
         small = shrink(race_of(scenario, SWITCHES, found.choices), scenario)
         # Too many holds to measure them all: the Runs until then count all the same.
         with suppress(ScenarioError):
-            windows(small.race, scenario, small.violation, lambda: measured.append(1))
+            windows(small.race, scenario, small.violation, lambda: measured.append(1), small.played)
         runs = NOTING_RUNS + 1 + small.runs + len(measured)
         return cls(small.race, runs, process_time() - began)
 

@@ -59,7 +59,7 @@ from testbed.version import VERSION
 from testbed.world.chooser_kinds import known
 
 INTERRUPTED = 130
-JOBS_MAX = ROUND // 2
+USUAL_JOBS_MAX = ROUND // 2
 """The most processes unless the user says otherwise: with more, most would wait in each round."""
 
 
@@ -205,7 +205,7 @@ def _engine(wishes: Wishes, player: Player) -> Engine:
     jobs = jobs_of(1 if wishes.jobs is None and may_follow else wishes.jobs)
     if jobs.most == 1 or follows or wishes.programs.commands:
         return Here(player)
-    return Processes(player, min(jobs.most, wishes.jobs or JOBS_MAX), alone_s=jobs.alone_s)
+    return Processes(player, min(jobs.most, wishes.jobs or USUAL_JOBS_MAX), alone_s=jobs.alone_s)
 
 
 def _ledger(wishes: Wishes, player: Player) -> Ledger | None:
@@ -354,7 +354,7 @@ def _again(wishes: Wishes, search: Search) -> str:
         "--runs": wishes.runs,
         "--chooser": wishes.chooser,
         "--driver": None if task.driver == "direct" else task.driver,
-        "--jobs": None if wishes.jobs == 1 else wishes.jobs,
+        "--jobs": wishes.jobs,
         "--out": wishes.out,
     }
     for option, setting in given.items():

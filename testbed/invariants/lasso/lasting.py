@@ -65,6 +65,8 @@ class Lasting:
 
 
 def _time_of(field: attrs.Attribute[Any]) -> tuple[str, bool]:
+    """How a field is written if it is a time, else an empty text; and whether its rank counts if it
+    is none."""
     name, shape = field.name, field.metadata.get("shape")
     is_age = name == "created_ms" or name.endswith("_at_ms")
     if shape not in TIMES:

@@ -265,13 +265,13 @@ class NoLasso(Invariant):
         return [self._sentence(write, owners) for write in writes]
 
     def _message(self, lap: list[str], start: Visit, end: Visit) -> str:
-        shown = lap[:SHOWN_MAX] + [f"… {len(lap) - SHOWN_MAX} more"] * (len(lap) > SHOWN_MAX)
+        listed = lap[:SHOWN_MAX] + [f"… {len(lap) - SHOWN_MAX} more"] * (len(lap) > SHOWN_MAX)
         took = end.now_ms - start.now_ms
         time = f"{took:,} ms" if took else "no time at all"
         names = f", the names of {' and '.join(self._named_anew)}" if self._named_anew else ""
         return (
             f"for ever, a lap of {counted(len(lap), 'write')} in {time}, played {AGAIN} more times "
-            f"to the same state: {'; '.join(shown)}; and again. Everyone who could move did in "
+            f"to the same state: {'; '.join(listed)}; and again. Everyone who could move did in "
             f"each lap. Taken to mean nothing: revisions, uids{names}"
         )
 

@@ -175,7 +175,7 @@ class Processes:
             worker.send()
 
     def _ready(self, waiting: int) -> _Worker | None:
-        """The worker that gets the next of so many Runs; None if each of them has enough."""
+        """The worker that gets the next Run while so many wait; None if each worker has enough."""
         for worker in [each for each in self._workers if not each.given]:
             if not worker.child.is_gone():
                 return worker

@@ -12,7 +12,7 @@ from drawn_trees import anything, headed, inner, trees_for, trees_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from actors.apiserver.verbs.part_patching import patched_in_place
+from actors.apiserver.verbs.part_patching import patched_by_part
 from actors.apiserver.verbs.patching import KEYS, SETS, patched
 from testbed.objects import KINDS, Condition, Map, Node, NodeSpec, Object, Pod, Taint
 from testbed.objects.codec import encode_line
@@ -141,7 +141,7 @@ def by_tree(item: Any, patch: Any, how: str) -> Any:
 
 @pytest.mark.spec("API-13")
 @pytest.mark.parametrize("cls", [*KINDS, Widget], ids=lambda cls: cls.kind)
-def test_what_is_patched_in_place_is_as_its_tree_says(cls: type[Object]) -> None:
+def test_what_is_patched_by_part_is_as_its_tree_says(cls: type[Object]) -> None:
     """Of any kind, with any fields that nobody models, one patch after another. What cannot be
     patched in place is left to the tree, and so is what the tree refuses."""
     in_place = []
@@ -155,7 +155,7 @@ def test_what_is_patched_in_place_is_as_its_tree_says(cls: type[Object]) -> None
         item: Any = settled(from_tree(cls, tree))
         for said, how in patches:
             patch = frozen(said, nulls=True)
-            new, expected = patched_in_place(item, patch, how), by_tree(item, patch, how)
+            new, expected = patched_by_part(item, patch, how), by_tree(item, patch, how)
             in_place.append(new is not None)
             if new is not None:
                 assert told(lambda new=new: new) == expected
@@ -204,7 +204,7 @@ def test_a_list_is_merged_in_place_as_its_tree_is(
     tree = {"conditions": items, "maybe": "", "tags": {"a": "1"}} if names else {}
     item = settled(from_tree(Widget, headed(Widget, {"metadata": {"name": "w"}, "maybe": tree})))
     patch = frozen({"maybe": said}, nulls=True)
-    new = patched_in_place(item, patch, "strategic")
+    new = patched_by_part(item, patch, "strategic")
     expected = by_tree(item, patch, "strategic")
     assert new is None or told(lambda: new) == expected
     is_usual = not has_rest and all("later" not in each for each in said.get("conditions") or ())
@@ -237,7 +237,7 @@ def test_a_time_with_a_fraction_is_left_to_the_tree() -> None:
     """It is read as a whole second, whatever the patch is of."""
     item = Node("n", spec=NodeSpec(taints=(Taint("a", added_ms=1500),)))
     patch = frozen({"metadata": {"labels": {"a": "1"}}})
-    assert patched_in_place(item, patch, "merge") is None
-    assert patched_in_place(from_tree(Node, to_tree(item)), patch, "merge") is not None
+    assert patched_by_part(item, patch, "merge") is None
+    assert patched_by_part(from_tree(Node, to_tree(item)), patch, "merge") is not None
     counter = Counter()
     assert counter.patch(counter.create(item), patch).spec.taints[0].added_ms == 1000

@@ -373,6 +373,33 @@ def test_a_patch_that_makes_no_object_is_refused_with_its_place() -> None:
         counter.patch(pod, {"status": {"conditions": [{"status": "True"}]}}, "strategic", "status")
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ({"conditions": {"a": []}, "$setElementOrder/conditions": []}, "conditions: expected a li"),
+        ({"conditions": False, "$setElementOrder/conditions": []}, "conditions: expected a list"),
+        (
+            {"conditions": [], "$setElementOrder/conditions": 7},
+            r"\$setElementOrder/cond",
+        ),
+        (
+            {"conditions": [], "$deleteFromPrimitiveList/conditions": 7},
+            r"\$deleteFromPrimitiveList",
+        ),
+        ({"phase": "x", "$deleteFromPrimitiveList/phase": ["x"]}, "phase: expected a list"),
+        ({"phase": "x", "$retainKeys": 7}, r"\$retainKeys: expected a list"),
+        ({"phase": "x", "$retainKeys": [{}]}, r"\$retainKeys does not name each field"),
+    ],
+)
+def test_a_directive_that_fits_no_list_is_refused(status: dict[str, Any], said: str) -> None:
+    """As any other patch that makes no sense: the server goes on."""
+    counter = Counter()
+    pod = counter.create(Pod.of("p"))
+    with pytest.raises(BadRequest, match=said):
+        counter.patch(pod, {"status": status}, "strategic", "status")
+    assert counter.patch(pod, {"status": {"phase": "Running"}}, "strategic", "status").status.phase
+
+
 def test_conditions_are_merged_by_their_type() -> None:
     """As the scheduler patches them; with `merge` the list is replaced. `$setElementOrder` is
     understood, `$patch: delete` takes one away, `$patch: replace` all."""
