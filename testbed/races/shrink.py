@@ -73,12 +73,22 @@ class Shrunk:
     """Why it stopped early; empty if it has shown that each line is needed."""
 
 
+class InterruptedShrink(KeyboardInterrupt):
+    """A Ctrl-C during a shrink."""
+
+    def __init__(self, small: Shrunk) -> None:
+        super().__init__()
+        self.small = small
+        """How far it had come."""
+
+
 def shrink(
     race: Race, recipe: Scenario, *, invariant: str = "", limits: Limits | None = None
 ) -> Shrunk:
     """Find the smallest Race for the first claim that this one breaches, or for the one named.
 
-    `race_of` makes the Race of a recorded Run. At a limit the smallest Race so far is returned.
+    `race_of` makes the Race of a recorded Run. At a limit the smallest Race so far is returned, and
+    at a Ctrl-C it is raised with that.
     """
     recipe.check_keep(race.switches)
     first = play(race, recipe)
@@ -93,15 +103,11 @@ def shrink(
     race = attrs.evolve(race, expect=())
     trying.begin_with(race, first)
     shrinker = _Shrinker(trying)
-    small = shrinker.shrink(few_at_once(in_the_whole_world(race, trying), first, trying))
-    while (less := shrinker.below(small)) is not None:
-        small = shrinker.shrink(less)
-    # With real programs no other Run is just the same, so none can tell what plays no part.
-    if recipe.attendance is None:
-        small = LeavingOut(trying, small).race()
-    last, found = shrinker.again(small)
-    expect = (Expectation(violates=violation.invariant),)
-    return Shrunk(attrs.evolve(small, expect=expect), found, last, trying.runs, trying.cut_off)
+    try:
+        return shrinker.shrunk(shrinker.smallest(in_the_whole_world(race, trying), first))
+    except KeyboardInterrupt:
+        trying.cut_off = "interrupted"
+        raise InterruptedShrink(shrinker.shrunk(trying.smallest or race)) from None
 
 
 def in_the_whole_world(race: Race, trying: Trying) -> Race:
@@ -144,6 +150,22 @@ class _Shrinker:
         self._trying = trying
         self._frontiers: dict[tuple[frozenset[str], tuple[str, ...]], Frontier] = {}
         """By what may be late, and what is left out: which Runs with few deviations were tried."""
+
+    def smallest(self, race: Race, played: Played) -> Race:
+        """Return the smallest Race that is found from this one, in the smallest World."""
+        small = self.shrink(few_at_once(race, played, self._trying))
+        while (less := self.below(small)) is not None:
+            small = self.shrink(less)
+        # With real programs no other Run is just the same, so none can tell what plays no part.
+        if self._trying.recipe.attendance is not None:
+            return small
+        return LeavingOut(self._trying, small).race()
+
+    def shrunk(self, race: Race) -> Shrunk:
+        """Return that Race as the result, with a Run of it."""
+        played, found = self.again(race)
+        race = attrs.evolve(race, expect=(Expectation(violates=found.invariant),))
+        return Shrunk(race, found, played, self._trying.runs, self._trying.cut_off)
 
     def shrink(self, race: Race) -> Race:
         """Leave out and simplify, pass by pass, until a pass changes nothing."""

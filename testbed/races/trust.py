@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
 from itertools import chain
 from pathlib import Path
@@ -167,7 +167,7 @@ def allowed(named: Named, trust: Trust) -> Scenario:
             return _from(folder, file, name)
     if ":" not in name:
         see = "testbed list, or name one of your own as --scenario FILE.py:function"
-        known = [file.stem for file in INSTALLED.glob("[a-z]*.py")]
+        known = [file.stem for file in _installed() if not file.stem.startswith("_")]
         raise named.refusal(f"{named.where}: {UnknownName('scenario', name, known, see=see)}")
     searched = f" and does not lie in {', '.join(trust.folders)}" if trust.folders else ""
     raise ScenarioError(
@@ -185,8 +185,12 @@ def is_installed(name: str) -> bool:
         place = INSTALLED.joinpath(*parts)
         is_there = place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
         return package == PACKAGE and 0 < len(parts) <= 2 and is_there
-    files = INSTALLED.glob("*.py"), INSTALLED.glob("*/*.py")
-    return not parts and any(file.stem == module for file in chain(*files))
+    return not parts and any(file.stem == module for file in _installed())
+
+
+def _installed() -> Iterator[Path]:
+    """The files of the scenarios that come with the testbed, in `scenarios` and in its rooms."""
+    return chain(INSTALLED.glob("*.py"), INSTALLED.glob("*/*.py"))
 
 
 def _check_shadow() -> None:

@@ -71,6 +71,8 @@ class Trying:
         """What was played without real programs."""
         self._attended: dict[str, Verdict | None] = {}
         """What was played with them, by the text of the Race: no other Run is just the same."""
+        self.smallest: Race | None = None
+        """The Race of the fewest lines that is known to show the breach."""
         self._last: tuple[str, Played] | None = None
         """The Race that was played last with its Steps kept, as text, and its Run."""
 
@@ -97,7 +99,10 @@ class Trying:
     def breaches(self, race: Race) -> bool:
         """Whether it shows the same breach."""
         verdict = self.verdict(race)
-        return verdict is not None and self.breach_in(verdict) is not None
+        shows_it = verdict is not None and self.breach_in(verdict) is not None
+        if shows_it and (self.smallest is None or len(race) < len(self.smallest)):
+            self.smallest = self.core(race)
+        return shows_it
 
     def breach_in(self, verdict: Verdict) -> Violation | None:
         """Return the same breach; None if it is not among these."""
@@ -184,7 +189,7 @@ class Trying:
     def begin_with(self, race: Race, played: Played) -> None:
         """Note the Run of the Race that is to be shrunk; its Steps were kept."""
         self.note(race, played)
-        self._last = (race.text(), played)
+        self._last, self.smallest = (race.text(), played), race
 
     def last_of(self, race: Race) -> Played | None:
         """Return a Run of that Race with its Steps, if it was the last of which they were kept."""

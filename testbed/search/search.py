@@ -22,7 +22,7 @@ from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.races.reason import is_told_by_reason
-from testbed.races.shrink import Shrunk, shrink
+from testbed.races.shrink import InterruptedShrink, Shrunk, shrink
 from testbed.races.trying import Limits, never_over
 from testbed.races.window import narrowest, windows
 from testbed.search.coverage import Coverage
@@ -265,6 +265,9 @@ class Search:
                 invariant=breach.invariant,
                 limits=Limits(is_over=self._is_over, on_run=self.watching.on_shrink),
             )
+        except InterruptedShrink as interrupted:
+            self.stopped = INTERRUPTED
+            small = interrupted.small
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
             return attrs.evolve(whole, is_cut_off=True)

@@ -453,10 +453,10 @@ def test_progress_is_told_after_two_seconds() -> None:
     progress.shrinks(12, 3)
     clock.now = 20
     progress.shrinks(12, 3)
-    assert stream.getvalue().endswith(" · shrinking: 3 deviations after 12 runs\n")
+    assert stream.getvalue().splitlines()[-1].startswith("shrinking: 3 deviations after 12 ")
     clock.now = 40
     progress.shrinks(1, 1)
-    assert stream.getvalue().endswith(" · shrinking: 1 deviation after 1 run\n")
+    assert stream.getvalue().splitlines()[-1].startswith("shrinking: 1 deviation after 1 run · ")
 
 
 def test_help_is_light() -> None:
@@ -517,9 +517,11 @@ def test_a_race_file_that_was_edited_is_never_written_over(
 
 
 def test_a_race_that_cannot_be_written_is_told(
-    own: Path, capsys: pytest.CaptureFixture[str]
+    own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In full, and the rest of the search as well; then the error."""
+    """In full, and the rest of the search as well; then the error. As of a folder that is gone
+    since the search began, or of a full disk."""
+    monkeypatch.setattr("testbed.cli.searching.folder.Races.check", lambda _: None)
     code, out, err = searched(capsys, "double_bind --out /dev/null/x --runs 20")
     assert (code, "scenario: double_bind\n" in out) == (2, True)
     assert re.search(r"^Violated: .* 20 runs\.$", out, re.MULTILINE)
@@ -644,3 +646,23 @@ def test_what_a_claim_allows_is_counted(own: Path, capsys: pytest.CaptureFixture
     assert "\nSeen, and no violation: late_write in 6 runs.\n" in capsys.readouterr().out
     assert main(["search", "lost_update", "--switch", "guard=on", "--runs", "6"]) == 0
     assert "Seen, and" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--seconds nan", "--seconds nan: expected a number."),
+        ("--out FILE", "is a file; expected a folder.\nNext: --out "),
+        ("--out FILE/races", "is a file; expected a folder.\nNext: --out "),
+    ],
+)
+def test_what_cannot_be_is_said_before_a_run_is_played(
+    options: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not after all of them."""
+    file = tmp_path / "a.race.yaml"
+    file.write_text("")
+    code = main(["search", "lost_update", *options.replace("FILE", str(file)).split()])
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert said in err

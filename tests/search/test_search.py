@@ -17,6 +17,7 @@ from testbed.search.finding import Finding
 from testbed.search.ledger import Ledger
 from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
+from testbed.search.portfolio import Portfolio
 from testbed.search.search import Search, Watching
 
 CRASHY = SearchTask("double_bind", faults=("crash",))
@@ -159,6 +160,28 @@ def test_what_was_found_is_kept_when_shrinking_is_interrupted() -> None:
     search.play()
     (finding,) = search.found
     assert (search.stopped, finding.not_shrunk) == ("interrupted", "interrupted")
+    verdict = play(parse(finding.race, "here"), search.player.recipe).verdict
+    assert [v.invariant for v in verdict.violations] == [finding.invariant]
+
+
+def test_an_interrupted_shrink_is_told_as_far_as_it_came() -> None:
+    """The fewest lines that are known to be enough, though the next Run is never played."""
+    sizes: list[int] = []
+
+    def interrupt(runs: int, size: int) -> None:
+        sizes.append(size)
+        if len(sizes) > 20:
+            raise KeyboardInterrupt
+
+    wholes: list[int] = []
+    watching = Watching(on_shrink=interrupt, on_breach=lambda f: wholes.append(f.deviations))
+    task = SearchTask("crash_and_resync")
+    search = Search(Player(task), Portfolio(["uniform"]), Here(Player(task)), watching=watching)
+    search.play()
+    (finding,) = search.found
+    assert (search.stopped, finding.not_shrunk) == ("interrupted", "interrupted")
+    assert len(sizes) == 21
+    assert 0 < finding.deviations < wholes[0]
     verdict = play(parse(finding.race, "here"), search.player.recipe).verdict
     assert [v.invariant for v in verdict.violations] == [finding.invariant]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -16,12 +17,19 @@ SCENARIO, SWITCHES = "who_preempts", {"guard": "on"}
 ROUNDS, RUNS, RESAMPLED = 3, 5, 30
 
 
-def measure(rounds: int = ROUNDS, runs: int = RUNS, resampled: int = RESAMPLED) -> dict[str, Any]:
+def measure(
+    rounds: int = ROUNDS,
+    runs: int = RUNS,
+    resampled: int = RESAMPLED,
+    *,
+    tell: Callable[[str], object] = lambda _: None,
+) -> dict[str, Any]:
     """Runs per second played alone, and with all measures of each; and the time of the intervals
     of thirty Runs."""
     recipe, same = find(SCENARIO), Alternative("guard=on", SWITCHES)
     rates: dict[str, list[float]] = {"played": [], "measured": []}
     for number in range(rounds):
+        tell(f"round {number + 1} of {rounds}")
         began = perf_counter()
         play_runs(recipe, Uniform(number), lambda _: True, runs_max=runs, switches=SWITCHES,
                   driver="direct")  # fmt: skip

@@ -13,6 +13,7 @@ minute. `--runs` says how many there are instead, for figures of the very same R
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
@@ -72,12 +73,25 @@ def measure(
     each_s = min(SECONDS_EACH, seconds / len(played))
     figures: dict[str, Any] = {}
     for number, one in enumerate(played, 1):
-        tell(f"{one.name}, {number} of {len(played)}")
-        figures[one.name] = (_profile if profile else _figures)(one, runs, each_s)
+        where = f"{one.name}, {number} of {len(played)}"
+        tell(where)
+        if profile:
+            figures[one.name] = _profile(one, runs, each_s)
+        else:
+            figures[one.name] = _figures(one, runs, each_s, partial(_tell_round, tell, where))
     return figures
 
 
-def _figures(scenario: Scenario, runs: int | None, seconds: float) -> dict[str, Any]:
+def _tell_round(tell: Callable[[str], object], where: str, number: int) -> None:
+    tell(f"{where}: round {number}")
+
+
+def _figures(
+    scenario: Scenario,
+    runs: int | None,
+    seconds: float,
+    begins: Callable[[int], object] = lambda _: None,
+) -> dict[str, Any]:
     plain: list[float] = []
     on_trio: list[PlayedRuns] = []
     direct: list[PlayedRuns] = []
@@ -90,6 +104,7 @@ def _figures(scenario: Scenario, runs: int | None, seconds: float) -> dict[str, 
 
     while not is_enough():
         seed = len(plain)
+        begins(seed + 1)
         # It comes first, so that what is only done once is no part of the figures with trio; and
         # if Runs take seconds, once is enough.
         if runs is not None or not direct or perf_counter() < until:

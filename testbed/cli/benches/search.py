@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from fractions import Fraction
-from functools import partial
 from random import Random
 from time import process_time
 from typing import Any
@@ -29,7 +28,6 @@ import attrs
 from testbed.child import IN_ONE, Jobs
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.sampling.sampler import Sampler
-from testbed.cli.progress import Progress
 from testbed.errors import ScenarioError, UnknownName
 from testbed.races.playing import race_of
 from testbed.races.race import Race
@@ -78,7 +76,6 @@ def measure(
 
     figures: dict[str, Any] = {race.name: {} for race in races}
     made: dict[str, list[Shrinking]] = {race.name: [] for race in races}
-    progress = Progress()
     with closing(shared_out(measured, len(parts), jobs)) as every:
         for (race, name), (found, shrinkings) in zip(parts, every, strict=True):
             if not figures[race.name]:
@@ -86,8 +83,6 @@ def measure(
             figures[race.name][name] = found
             made[race.name] += shrinkings
             done(seeds)
-            progress.say(partial("{}, {}".format, race.name, name))
-    progress.clear()
     for name, some in made.items():
         figures[name]["shrinking"] = shrinking(some)
     return figures

@@ -7,6 +7,7 @@ that is not in the processor's cache.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -28,12 +29,18 @@ BYSTANDERS = 1_000
 
 
 def measure(
-    rounds: int = ROUNDS, operations: int = OPERATIONS, sizes: tuple[int, int] = SIZES
+    rounds: int = ROUNDS,
+    operations: int = OPERATIONS,
+    sizes: tuple[int, int] = SIZES,
+    *,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Writes, reads and deliveries per second at both sizes, measured alternately."""
+    tell("filling the stores")
     stores = {size: _filled(size) for size in sizes}
     rates: dict[str, list[float]] = {}
     for number in range(rounds):
+        tell(f"round {number + 1} of {rounds}")
         for size, store in stores.items():
             with collected_between():
                 measured = _rates(store, size, operations, number)

@@ -6,6 +6,7 @@ checkpoints are measured alternately; the figures are medians.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
 from time import perf_counter
@@ -21,10 +22,13 @@ ROUNDS = 5
 TURNS = 40_000
 
 
-def measure(rounds: int = ROUNDS, turns: int = TURNS) -> dict[str, Any]:
+def measure(
+    rounds: int = ROUNDS, turns: int = TURNS, *, tell: Callable[[str], object] = lambda _: None
+) -> dict[str, Any]:
     """Ten actors that read, and ten that write, with uniform choices and the full trace kept."""
     plain, reads, writes, direct, handoffs = [], [], [], [], []
     for number in range(rounds):
+        tell(f"round {number + 1} of {rounds}")
         plain.append(checkpoints_per_s(load.ACTORS, 0.3))
         rate, switched = _turns_per_s(load.NoteReader, turns, number, "trio")
         reads.append(rate)

@@ -69,8 +69,8 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
-    """Measure NAME, or everything: turns, store, api, door, schedule, preempt, cluster, runs,
-    compare, determinism, search.
+    """Measure NAME, or everything: turns, store, api, door, schedule, preempt, autoscale, cluster,
+    runs, compare, determinism, search.
 
     \b
     turns         turns per second, also relative to plain trio checkpoints
@@ -80,6 +80,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
                   relative to an actor that asks in process
     schedule      pods placed per second: by the scheduling cycle alone, by the whole World
     preempt       the same for pods that must preempt others on full nodes
+    autoscale     passes of the autoscaler per second, by the size of its cluster
     cluster       a full life of a cluster: its cost by turn, its memory, how both grow
     runs          whole Runs of each scenario per second, also relative to plain trio
                   checkpoints; with --profile, in which parts of the testbed their time goes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from math import isnan
 from typing import Any
 
 import click
@@ -15,18 +16,27 @@ from testbed.cli.attaching.programs import takes_programs
 from testbed.cli.jobs import takes_jobs
 from testbed.cli.own import own_policies
 from testbed.cli.show import EXIT_CODES, FAULTS, JSON, SCENARIO_PATH, SWITCH
+from testbed.errors import ScenarioError
 from testbed.search.effort import EFFORTS
 from testbed.world.chooser_kinds import known
 
 RUNS = "Play at most this many Runs, whatever --effort allows."
+SECONDS = click.FloatRange(min=0)
 CHOOSER = f"Let only this one decide: {', '.join(known())}, or your own FILE.py:Class."
+
+
+def _number(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """The number, unless it is the one that is none."""
+    if value is not None and isnan(value):
+        raise ScenarioError("--seconds nan: expected a number.\nNext: --seconds 60")
+    return value
 
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
     given = (
         click.option("--effort", default="quick", help=f"How far to look: {', '.join(EFFORTS)}."),
         click.option("--runs", type=click.IntRange(min=1), help=RUNS),
-        click.option("--seconds", type=click.FloatRange(min=0), help="Stop after this many."),
+        click.option("--seconds", type=SECONDS, callback=_number, help="Stop after this many."),
         click.option("--chooser", help=CHOOSER),
         click.option("--seed", type=int, default=0, help="Seed of the random choices."),
         click.option("--faults", multiple=True, metavar="FAULT", help=FAULTS),

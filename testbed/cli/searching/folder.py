@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -44,6 +45,22 @@ class Races:
         """By the name of a Finding: its file."""
         self._written: dict[Path, bytes] = {}
         """By file: what this search has written."""
+
+    def check(self) -> None:
+        """Raise ScenarioError if no file could be written there: better now than after the Runs."""
+        there = next(
+            place for place in (self.folder, *self.folder.absolute().parents) if place.exists()
+        )
+        if not there.is_dir():
+            raise ScenarioError(
+                f"--out {self.folder}: {there} is a file; expected a folder.\n"
+                f"Next: --out {there.with_suffix('')}-races"
+            )
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise ScenarioError(
+                f"--out {self.folder}: nothing may be written to {there}.\n"
+                "Next: name another folder, such as --out races"
+            )
 
     def path(self, finding: Finding) -> str:
         """`races/double_bind-no_node_is_overcommitted.race.yaml`, or with a number if that file

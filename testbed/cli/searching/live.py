@@ -28,11 +28,12 @@ class SearchProgress(Progress):
     def shrinks(self, runs: int, deviations: int) -> None:
         """A Run is being shrunk."""
         left = f"{counted(deviations, 'deviation')} after {counted(runs, 'run')}"
-        self._show(f" · shrinking: {left}")
+        self._show(f"shrinking: {left} · ")
 
-    def _show(self, more: str) -> None:
+    def _show(self, first: str) -> None:
+        # A terminal may be too narrow for all of it, so what moves comes first.
         if (search := self._search) is not None:
-            self.say(lambda: progress_line(search, self._clock.seconds) + more)
+            self.say(lambda: first + progress_line(search, self._clock.seconds))
 
 
 def progress_line(search: Search, seconds: float) -> str:

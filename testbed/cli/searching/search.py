@@ -134,6 +134,7 @@ def _search(wishes: Wishes, player: Player) -> int:
     recipe, world = player.recipe, player.world()
     clock, out = Clock(wishes.seconds), wishes.out or FOLDER
     races = Races(out, recipe, wishes.task.folders, wishes.programs.words)
+    races.check()
     progress = SearchProgress(clock)
     shown: list[Finding] = []
 
