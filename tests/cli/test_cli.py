@@ -270,8 +270,8 @@ def test_help_loads_no_dependency_but_click() -> None:
 
 
 def test_demo_finds_a_race_and_tells_it(run: Run, stories: Stories) -> None:
-    """It exits 0, for it has shown what it came to show: the calm run, the story, the guard, and
-    the line to paste. Piped, it is plain text."""
+    """It exits 0, for it has shown what it came to show: the calm run, what must be late, the
+    story, the guard, and what to try next. Piped, it is plain text."""
     done = run("demo")
     assert (done.code, done.err) == (0, "")
     assert "\x1b" not in done.out
@@ -283,17 +283,28 @@ def test_demo_tells_it_to_programs_too(run: Run) -> None:
     done = run("demo", "--json")
     assert done.code == 0
     assert list(done.json) == [
-        *VERDICT_KEYS, "scenario", "seed", "story", "again", "calm", "guarded",
+        *VERDICT_KEYS, "scenario", "story", "race", "again", "runs", "shrunk_in", "calm", "guarded",
     ]  # fmt: skip
     assert done.json["verdict"] == "violated"
     assert done.json["calm"]["verdict"] == "held"
-    assert done.json["guarded"] == {"runs": 1000, "held": 1000}
+    assert done.json["guarded"] == {"runs": 40, "held": 40}
+    assert done.json["race"].startswith("scenario: stolen_slot\n")
+    assert done.json["again"] == "testbed search stolen_slot --until-first"
 
 
-def test_what_demo_says_to_paste_is_violated(run: Run) -> None:
-    """Its last line can be pasted, and shows the same."""
-    again = run("demo").out.splitlines()[-1].removeprefix("Again: testbed ")
-    assert run(*again.split()).code == 1
+def test_what_demo_says_to_try_next_works(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line can be pasted; the first finds the same race again, and the second none."""
+    monkeypatch.chdir(tmp_path)
+    done = run("demo")
+    lines = [line.split("  ")[1] for line in done.out.partition("\nNext:\n")[2].splitlines()]
+    assert [line.partition(" ")[0] for line in lines] == ["testbed"] * 4
+    found, guarded, *others = (run(*line.split()[1:], "--json") for line in lines)
+    assert found.code == 1
+    assert found.json["findings"][0]["race"] == run("demo", "--json").json["race"]
+    assert guarded.code == 0
+    assert [each.code for each in others] == [0, 0]
 
 
 def test_list_shows_scenarios_and_their_switches(run: Run) -> None:

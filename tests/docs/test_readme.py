@@ -51,6 +51,12 @@ def test_setting_up_takes_two_commands() -> None:
     ]
 
 
+def test_demo_prints_what_is_shown(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To the letter."""
+    assert main(["demo"]) == 0
+    assert f"```\n$ testbed demo\n{capsys.readouterr().out}```\n" in README
+
+
 def test_the_commands_do_what_is_promised(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each ends in the verdict that stands beside it, and a recorded one is replayed and told."""
     lines = [line.partition("#") for line in PLAIN if line.startswith("testbed ")]

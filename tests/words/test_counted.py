@@ -40,7 +40,7 @@ def test_no_text_counts_by_itself() -> None:
 
 LIMITS = {
     "races/window.py: {RUNS_MAX} runs",
-    "cli/commands/demo.py: {SEEDS_MAX} runs",
+    "cli/commands/demo.py: {GUARDED} runs",
     "world/ending.py: {budget.turns_max:,} turns",
     "world/ending.py: {self._budget.instant_turns_max:,} turns",
 }

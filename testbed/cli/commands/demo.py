@@ -1,4 +1,4 @@
-"""testbed demo: finds a race, and tells its story."""
+"""testbed demo: finds a race, shrinks it, and tells its story."""
 
 from __future__ import annotations
 
@@ -6,58 +6,85 @@ import click
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.cli.show import EXIT_CODES, JSON, as_dict, command_line, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, as_dict, say, say_json
 from testbed.errors import HarnessBug
-from testbed.invariant import Verdict
 from testbed.story.explain import story
-from testbed.turns.trace import Trace
+from testbed.testing.seek import Sought, seek
 from testbed.words import counted
-from testbed.world.scenario import Scenario, find
+from testbed.world.scenario import find, play_runs
+from testbed.world.world import World
 
-SCENARIO = "lost_update"
-SEEDS_MAX = 1000
+SCENARIO = "stolen_slot"
+RUNS_MAX = 400
+"""How many Runs are played to find it, at most."""
+GUARDED = 40
+"""How many Runs with the guard are played."""
+AGAIN = f"testbed search {SCENARIO} --until-first"
+NEXT = (
+    (AGAIN, "the same, and the race as a file to keep"),
+    (f"testbed search {SCENARIO} --switch guard=on", "400 runs with the guard"),
+    ("testbed list", "more races"),
+    ("testbed init", "a scenario of your own to begin with"),
+)
+"""What to try next."""
 
 
 @click.command("demo", epilog=EXIT_CODES)
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(as_json: bool) -> int:
-    """Find a race in the scenario `lost_update`, tell its story, and show that the scenario's guard
-    prevents it.
+    """Find a race in the scenario `stolen_slot`, shrink it to what must be late, tell its story,
+    and show that the scenario's guard prevents it.
 
     Exits 0 when it has shown that.
     """
     scenario = find(SCENARIO)
-    calm = scenario.world().run(Calm())
-    seed, verdict, trace = _found(scenario)
-    guarded = [
-        scenario.world({"guard": "on"}).run(Uniform(number), driver="direct")
-        for number in range(SEEDS_MAX)
-    ]
-    held = sum(verdict.is_held for verdict in guarded)
-    again = command_line([SCENARIO], {}, "uniform", seed)
-    if as_json:
-        more = {"scenario": SCENARIO, "seed": seed, "story": story(trace, verdict), "again": again}
-        guard = {"runs": SEEDS_MAX, "held": held}
-        say_json(as_dict(verdict, **more, calm=as_dict(calm), guarded=guard))
-    else:
-        say(f"{scenario.name}: {scenario.title}\n")
-        say(f"The calm run, one after the other: {calm.outcome}, in {counted(calm.turns, 'turn')}.")
-        say(f"Run {seed + 1} with random choices (seed {seed}): {verdict.outcome}.\n")
-        say(story(trace, verdict))
-        say(
-            f"\nWith --switch guard=on the update is a compare-and-swap: {held} of {SEEDS_MAX} "
-            "random runs held."
+    calm = scenario.world().run(Calm(), driver="direct")
+    sought = seek(scenario, runs=RUNS_MAX)
+    held = _held()
+    shrunk = sought.shrunk
+    if not calm.is_held or shrunk is None or held < GUARDED:
+        raise HarnessBug(
+            f"{SCENARIO} is not as it should be: {calm}; {sought.looked}; with the guard {held} of "
+            f"{GUARDED} held. Please report it."
         )
-        say(f"\nAgain: {again}")
-    if not calm.is_held or held < SEEDS_MAX:
-        raise HarnessBug("the calm run, or the guard, did not hold. Please report it.")
+    told = story(shrunk.played.trace, shrunk.played.verdict)
+    if as_json:
+        more = {"scenario": SCENARIO, "story": told, "race": shrunk.race.text(), "again": AGAIN}
+        searched = {"runs": sought.runs, "shrunk_in": shrunk.runs}
+        guarded = {"runs": GUARDED, "held": held}
+        verdict = shrunk.played.verdict
+        say_json(as_dict(verdict, **more, **searched, calm=as_dict(calm), guarded=guarded))
+        return 0
+    say(f"{scenario.name}: {scenario.title}\n")
+    say(
+        f"The calm run, in which nothing is late: {calm.outcome}, in {counted(calm.turns, 'turn')}."
+    )
+    say(f"{_found(sought)}\n")
+    say("\n".join(f"  {line}" for line in shrunk.race.lines) + "\n")
+    say(told)
+    say(f"\nWith --switch guard=on one scheduler has both pods: {held} of {GUARDED} runs held.")
+    say("\nNext:")
+    width = max(len(line) for line, _ in NEXT)
+    for line, what in NEXT:
+        say(f"  {line.ljust(width)}  {what}")
     return 0
 
 
-def _found(scenario: Scenario) -> tuple[int, Verdict, Trace]:
-    for seed in range(SEEDS_MAX):
-        trace = Trace({}, keep=True)
-        verdict = scenario.world().run(Uniform(seed), trace=trace)
-        if verdict.is_violated:
-            return seed, verdict, trace
-    raise HarnessBug(f"no race in {SEEDS_MAX} runs of {SCENARIO}. Please report it.")
+def _found(sought: Sought) -> str:
+    assert sought.shrunk is not None
+    runs = counted(sought.shrunk.runs, "more run")
+    return f"Run {sought.runs} of a search: violated. {runs} show that it takes no more than this:"
+
+
+def _held() -> int:
+    """How many random Runs hold with the guard."""
+    held = 0
+
+    def look(world: World) -> bool:
+        nonlocal held
+        held += world.verdict is not None and world.verdict.is_held
+        return True
+
+    guarded = {"guard": "on"}
+    play_runs(find(SCENARIO), Uniform(0), look, runs_max=GUARDED, switches=guarded, driver="direct")
+    return held
