@@ -1,5 +1,6 @@
-"""The scenarios that come with the testbed: each a race, and the guard that prevents it.
+"""The scenarios that come with the testbed, by theme: each a race, and the guard that prevents it.
 
 May use: testbed, actors.
-In order: siblings, autoscaler, preemption, yunikorn, cluster.
+In order: basics, slots, preemption, priority, caches, leaders, kubelet, budgets, controllers,
+  autoscaling, cluster.
 """

@@ -4,7 +4,7 @@ A race file or a trace names a scenario, and a scenario is code. The file may co
 such as from a bug report. To import a module runs it, so if its name were enough, a file could run
 any module on the machine, or one that was put beside it. So a scenario is run only if
 
-- it is installed with the testbed (`lost_update`, `scenarios.lost_update:lost_update`),
+- it is installed with the testbed (`lost_update`, `scenarios.basics.lost_update:lost_update`),
 - it lies in a folder that the user has named with `--scenario-path`, or
 - the user has named the scenario itself with `--scenario`.
 

@@ -16,7 +16,7 @@ from hypothesis.errors import StopTest
 from lots import Drawer
 from stage import world_of
 
-from scenarios.lost_update import Writer
+from scenarios.basics.lost_update import Writer
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.drawn import Drawn

@@ -352,7 +352,7 @@ def test_a_profile_says_in_which_rooms_the_time_of_runs_goes() -> None:
         ("actors/framework/snapshot.py", "actors/scheduler"),
         ("actors/kubelet/invariants/ends.py", "claims"),
         ("actors/new_room/file.py", "actors/new_room"),
-        ("scenarios/double_bind.py", "assembly"),
+        ("scenarios/slots/double_bind.py", "assembly"),
     ],
 )
 def test_the_room_of_a_file_is_its_folder(file: str, room: str) -> None:

@@ -306,7 +306,7 @@ def test_a_race_file_is_shrunk_too(run: Run) -> None:
 
 
 BESIDE = """\
-from scenarios.lost_update import lost_update
+from scenarios.basics.lost_update import lost_update
 from testbed.objects import Note
 
 
@@ -466,7 +466,7 @@ def test_the_line_that_looks_closer_finds_the_scenario(run: Run, given: list[str
     Path("lab").mkdir()
     text = LATE.replace("scenario: lost_update", "scenario: late:race")
     assert text != LATE
-    lab = "from scenarios.lost_update import lost_update as race\n"
+    lab = "from scenarios.basics.lost_update import lost_update as race\n"
     Path("lab/late.py").write_text(lab, encoding="utf-8")
     Path("late.py").write_text(lab, encoding="utf-8")
     written(text + HOLDS, "red.race.yaml")
@@ -496,7 +496,7 @@ def test_what_is_not_as_expected_is_1_and_a_bad_file_2(run: Run) -> None:
 
 OWN = """
 from testbed import always
-from scenarios.lost_update import lost_update
+from scenarios.basics.lost_update import lost_update
 
 def dies(world):
     raise {raised}
@@ -567,7 +567,8 @@ def test_a_guard_that_renames_what_a_line_names_is_told(run: Run) -> None:
     """Which line, on which side, and why; and what mends it, which is not to heal the file: it is
     as it should be for the other side."""
     Path("renames.py").write_text(
-        "from scenarios.lost_update import Map, Note, Writer, every_signature_is_kept, quiescent\n"
+        "from scenarios.basics.lost_update import Map, Note, Writer\n"
+        "from scenarios.basics.lost_update import every_signature_is_kept, quiescent\n"
         "def renames(world, *, guard=False):\n"
         "    world.add(Note('list', data=Map(signed='')))\n"
         "    for name in ('alpha', 'beta'):\n"
@@ -657,7 +658,7 @@ def test_a_found_race_is_kept_as_a_pair(run: Run) -> None:
 def test_a_green_pair_says_which_side_its_lines_do_not_reach(run: Run) -> None:
     """Behind this guard one of another name writes, so the lines of alpha and beta are idle."""
     Path("lone.py").write_text(
-        "from scenarios.lost_update import Writer, every_signature_is_kept, lost_update\n"
+        "from scenarios.basics.lost_update import Writer, every_signature_is_kept, lost_update\n"
         "from testbed import quiescent\n"
         "from testbed.objects import Map, Note\n"
         "def lone(world, *, guard=False):\n"
@@ -678,7 +679,7 @@ def test_a_green_pair_says_which_side_its_lines_do_not_reach(run: Run) -> None:
 def test_a_race_without_a_guard_is_kept_as_a_test_that_is_red(run: Run) -> None:
     """There is no other side, so the code is to be mended, and the claim to hold."""
     Path("bare.py").write_text(
-        "from scenarios.lost_update import lost_update\n"
+        "from scenarios.basics.lost_update import lost_update\n"
         "def bare(world, *, safe=False):\n    lost_update(world, guard=safe)\n"
     )
     text = LATE.replace("scenario: lost_update", "scenario: bare:bare")
@@ -697,7 +698,7 @@ def guarded_by(when: str, more: str = "") -> str:
     shutil.rmtree("__pycache__", ignore_errors=True)
     sys.modules.pop("own_guard", None)
     Path("own_guard.py").write_text(
-        "from scenarios.lost_update import lost_update\n"
+        "from scenarios.basics.lost_update import lost_update\n"
         "def own_guard(world, *, guard=False):\n"
         f"    lost_update(world, guard={when})\n{more}"
     )

@@ -18,7 +18,7 @@ from testbed.cli import main
 Told = Callable[[str], tuple[int, str, str]]
 MINE = """\
 from stock import title
-from scenarios.lost_update import lost_update
+from scenarios.basics.lost_update import lost_update
 
 def race(world, *, guard=False):
     lost_update(world, guard=guard)

@@ -240,7 +240,10 @@ def test_a_search_that_is_cut_off_is_undecided(capsys: pytest.CaptureFixture[str
         ("double_bind --effort depe", "there is no effort 'depe'. Did you mean 'deep'?"),
         ("double_bind --chooser ctp", "there is no chooser 'ctp'. Did you mean 'pct'?"),
         ("double_bind --chooser nowhere:Own", "the module 'nowhere' cannot be imported"),
-        ("double_bind --chooser scenarios.lost_update:NAMES", "is no chooser: expected a class"),
+        (
+            "double_bind --chooser scenarios.basics.lost_update:NAMES",
+            "is no chooser: expected a class",
+        ),
         ("double_bind --driver dirct", "there is no driver 'dirct'. Did you mean 'direct'?"),
         ("double_bind --faults crsh", "there is no fault 'crsh'. Did you mean 'crash'?"),
         ("double_bind --faults none,crash", "expected faults, or none of them"),
@@ -618,7 +621,7 @@ def test_what_confluent_did_not_compare_is_counted(
 
 
 SEEN = """
-    from scenarios.lost_update import lost_update
+    from scenarios.basics.lost_update import lost_update
     from testbed import Invariant
 
 

@@ -37,7 +37,7 @@ def _is_text(node: ast.AST) -> bool:
 def test_the_quoted_scenario_is_the_file() -> None:
     """All of it but its docstrings, its imports and its claim: to the letter of the code."""
     quoted = bare(PYTHON[0])
-    there = bare((ROOT / "scenarios/lost_update.py").read_text(encoding="utf-8"))
+    there = bare((ROOT / "scenarios/basics/lost_update.py").read_text(encoding="utf-8"))
     assert list(quoted) == ["Writer", "lost_update"]
     assert quoted == {name: there[name] for name in quoted}
     assert set(there) - set(quoted) == {"every_signature_is_kept"}

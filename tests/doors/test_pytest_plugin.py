@@ -12,7 +12,7 @@ import pytest
 
 # Loaded here once: what is first imported within an inner pytest is forgotten with it, and the C
 # code of YAML and of numpy cannot be loaded twice.
-import scenarios.crash_and_resync  # noqa: F401
+import scenarios.caches.crash_and_resync  # noqa: F401
 import testbed.pytest_plugin
 import testbed.races.racefile
 import testbed.races.window
@@ -36,7 +36,7 @@ PAIR = """\
     """
 MINE = """\
     import pytest
-    from scenarios.lost_update import Writer, every_signature_is_kept
+    from scenarios.basics.lost_update import Writer, every_signature_is_kept
     from testbed import quiescent
     from testbed.objects import Map, Note
 

@@ -12,7 +12,7 @@ from circle import a_reader
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from scenarios.lost_update import Writer, every_signature_is_kept
+from scenarios.basics.lost_update import Writer, every_signature_is_kept
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.faults.crash import Crash

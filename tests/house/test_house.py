@@ -209,8 +209,8 @@ BAD = {
         "testbed/faults/crash.py:2: sibling: imports testbed.faults.stall",
     ),
     "a sibling scenario": (
-        module("import scenarios.lost_update\n", "scenarios/double_bind.py"),
-        "scenarios/double_bind.py:2: sibling: imports scenarios.lost_update",
+        module("import scenarios.slots.stolen_slot\n", "scenarios/slots/double_bind.py"),
+        "scenarios/slots/double_bind.py:2: sibling: imports scenarios.slots.stolen_slot",
     ),
     "a sibling's folder": (
         module("from actors.kubelet.kubelet import X\n", "actors/scheduler/queue/heap.py"),
@@ -272,7 +272,7 @@ BAD = {
         for path in (
             "testbed/store/store.py",
             "actors/controllers/writer.py",
-            "scenarios/lost_update.py",
+            "scenarios/basics/lost_update.py",
         )
     },
     "global random": (
@@ -375,7 +375,7 @@ GOOD = {
     ),
     "what a scenario knows": module(
         "from actors.controllers.writer import Writer\nfrom testbed import World\n",
-        "scenarios/lost_update.py",
+        "scenarios/basics/lost_update.py",
     ),
     "a door": module("import trio\n", "testbed/turns/drivers/trio.py"),
     "a door that is a folder": module("import click\n", "testbed/cli/commands/run.py"),

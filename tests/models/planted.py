@@ -17,9 +17,9 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.shared.user import User
 from actors.shared.verbs import evict
-from scenarios.double_bind import Scheduler, no_node_is_overcommitted
-from scenarios.late_bind import late_bind
-from scenarios.lost_update import every_signature_is_kept, lost_update
+from scenarios.basics.lost_update import every_signature_is_kept, lost_update
+from scenarios.caches.late_bind import late_bind
+from scenarios.slots.double_bind import Scheduler, no_node_is_overcommitted
 from testbed import (
     ApiError,
     Cache,

@@ -11,7 +11,7 @@ import pytest
 from planted import PLANTED, Planted, onlookers
 from stage import Puppet, note
 
-from scenarios.lost_update import Writer, every_signature_is_kept, lost_update
+from scenarios.basics.lost_update import Writer, every_signature_is_kept, lost_update
 from testbed import Client, Evidence, World, always, quiescent, scenario
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import COMMIT, Invariant

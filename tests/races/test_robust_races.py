@@ -88,7 +88,8 @@ def edited(request: pytest.FixtureRequest, own: Path) -> dict[str, Scenario]:
     sys.path.insert(0, str(own))
     found = {}
     for name in NAMES:
-        text = (SCENARIOS / f"{name}.py").read_text(encoding="utf-8")
+        (file,) = SCENARIOS.glob(f"*/{name}.py")
+        text = file.read_text(encoding="utf-8")
         new = EDITS[request.param](text)
         signs = [SIGNS[request.param]] if request.param in SIGNS else [*LOCALS.values()]
         assert sum(new.count(sign) - text.count(sign) for sign in signs) >= 2, new

@@ -49,7 +49,8 @@ def test_what_is_installed_may_be_run() -> None:
     "name",
     [
         "marker:race", "mine.marker:race", "os:system", "scenarios.marker:race", "subprocess:run",
-        "scenarios:lost_update", "scenarios.lost_update.deep:race", "x.scenarios.lost_update:race",
+        "scenarios:lost_update", "scenarios.basics.lost_update.deep:race",
+        "x.scenarios.basics.lost_update:race",
     ],
 )  # fmt: skip
 def test_what_a_file_alone_names_is_refused(name: str, mark: Path) -> None:

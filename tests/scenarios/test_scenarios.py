@@ -9,7 +9,7 @@ import pytest
 from recipes import BUSY
 from witness import SLOW
 
-from scenarios.late_short_write import ACCOUNTS
+from scenarios.basics.late_short_write import ACCOUNTS
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.complete import Complete

@@ -159,8 +159,8 @@ def test_what_lies_in_the_current_folder_is_not_taken_for_what_is_installed(
     rough: Path, scenario: str
 ) -> None:
     """A worker imports what this process has imported, whatever has the same name here."""
-    (rough / "scenarios").mkdir()
-    for name in ("scenarios/__init__", "scenarios/lost_update", "sortedcontainers"):
+    (rough / "scenarios/basics").mkdir(parents=True)
+    for name in ("scenarios/__init__", "scenarios/basics/lost_update", "sortedcontainers"):
         (rough / f"{name}.py").write_text("raise ImportError('not this one')\n", encoding="utf-8")
     with workers(SearchTask(scenario), 1) as engine:
         (outcome,) = engine.play([PlannedRun(0, "calm")])

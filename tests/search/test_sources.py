@@ -64,8 +64,8 @@ def test_an_edit_of_any_of_them_shows(tree: Path, file: str) -> None:
 
 def test_what_comes_with_the_testbed_is_of_it() -> None:
     """A scenario of ours is made of actors of ours, and those need libraries."""
-    found = digests(["scenarios.double_bind"])
-    assert {"scenarios.double_bind", "actors.shared.verbs"} <= set(found)
+    found = digests(["scenarios.slots.double_bind"])
+    assert {"scenarios.slots.double_bind", "actors.shared.verbs"} <= set(found)
     assert not {name.partition(".")[0] for name in found} - {"actors", "scenarios"}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from circle import a_reader, in_a_circle
 
-from scenarios.lost_update import lost_update
+from scenarios.basics.lost_update import lost_update
 from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform

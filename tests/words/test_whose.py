@@ -28,7 +28,7 @@ SITE = sysconfig.get_path("purelib")
         (testbed.__file__, TESTBED),
         (str(ROOT / "testbed/world/play.py"), TESTBED),
         (str(ROOT / "actors/kubelet/runtime.py"), SHIPPED),
-        (str(ROOT / "scenarios/lost_update.py"), SHIPPED),
+        (str(ROOT / "scenarios/basics/lost_update.py"), SHIPPED),
         (str(ROOT / "actors_of_mine/a.py"), OWN),
         (str(ROOT / "mine.py"), OWN),
         (__file__, OWN),

@@ -20,7 +20,7 @@ from actors.controllers.recreator import Recreator
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler as WholeScheduler
 from actors.shared.verbs import bind, evict
-from scenarios.double_bind import Scheduler
+from scenarios.slots.double_bind import Scheduler
 from testbed import (
     ApiError,
     Cache,

@@ -1,4 +1,4 @@
-"""Races of YuniKorn with those that schedule beside it.
+"""Controllers that act by old news, or against each other.
 
 May use: nothing beside it.
 Siblings: no file here imports another.

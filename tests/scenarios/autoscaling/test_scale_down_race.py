@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.autoscaler.scale_down_race import idle_node
+from scenarios.autoscaling.scale_down_race import idle_node
 from testbed.choosers.bounded import Bounded
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform

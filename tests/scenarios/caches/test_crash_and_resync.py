@@ -13,7 +13,7 @@ from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
 RECIPE = find("crash_and_resync")
-RACE = load(str(Path(__file__).parent.parent / "race_files/crash_and_resync.race.yaml"))
+RACE = load(str(Path(__file__).parent.parent.parent / "race_files/crash_and_resync.race.yaml"))
 
 
 def violated(guard: str, runs: int) -> int:

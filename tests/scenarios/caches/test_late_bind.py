@@ -19,7 +19,7 @@ from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
 RECIPE = find("late_bind")
-RACE = load(str(Path(__file__).parent.parent / "race_files/late_bind.race.yaml"))
+RACE = load(str(Path(__file__).parent.parent.parent / "race_files/late_bind.race.yaml"))
 
 
 def races() -> Iterator[tuple[str, str, Race]]:

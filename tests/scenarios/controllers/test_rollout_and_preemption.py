@@ -14,7 +14,9 @@ from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
 RECIPE = find("rollout_and_preemption")
-RACE = load(str(Path(__file__).parent.parent / "race_files/rollout_and_preemption.race.yaml"))
+RACE = load(
+    str(Path(__file__).parent.parent.parent / "race_files/rollout_and_preemption.race.yaml")
+)
 
 
 def played(guard: str) -> Played:

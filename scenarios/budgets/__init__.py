@@ -1,0 +1,5 @@
+"""Disruption budgets that several spend at once.
+
+May use: nothing beside it.
+Siblings: no file here imports another.
+"""

@@ -1,0 +1,5 @@
+"""Important pods that wait while others are placed.
+
+May use: nothing beside it.
+Siblings: no file here imports another.
+"""
