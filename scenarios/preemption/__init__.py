@@ -1,4 +1,4 @@
-"""Who preempts, and by what order: the alternatives that Kubernetes has rejected, side by side.
+"""Who goes for whom, by what order, and who takes the room that was made.
 
 May use: nothing beside it.
 Siblings: no file here imports another.

@@ -21,7 +21,8 @@ from testbed.version import VERSION
 
 COMMANDS = {
     "demo": "Find a race, and tell its story.",
-    "list": "List the scenarios that have a short name.",
+    "list": "List the scenarios that have a short name, by theme.",
+    "show": "Print the page of a scenario, and tell its race.",
     "init": "Write a scenario and a test of your own, to start from.",
     "run": "Play one Run of a scenario.",
     "search": "Play many Runs of a scenario, and save each race as a file.",

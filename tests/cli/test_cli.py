@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zlib
@@ -233,9 +234,8 @@ def test_help_names_every_command(run: Run) -> None:
     for name, line in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
     assert list(COMMANDS) == [
-        "demo", "list", "init", "run", "search", "sweep", "compare", "certify", "attach", "serve",
-        "replay",
-        "explain", "check", "keep", "manifest", "switches", "mutants", "bench",
+        "demo", "list", "show", "init", "run", "search", "sweep", "compare", "certify", "attach",
+        "serve", "replay", "explain", "check", "keep", "manifest", "switches", "mutants", "bench",
     ]  # fmt: skip
 
 
@@ -307,24 +307,106 @@ def test_what_demo_says_to_try_next_works(
     assert [each.code for each in others] == [0, 0]
 
 
-def test_list_shows_scenarios_and_their_switches(run: Run) -> None:
-    """A line for each with its title, one for each switch with its default, and where to go on."""
+def test_list_shows_scenarios_by_theme(run: Run) -> None:
+    """A line for each theme, one for each scenario with its title, and where to go on."""
     out = run("list").out
-    assert re.search(r"^lost_update +Writers sign a list by read, change and", out, re.MULTILINE)
-    assert re.search(r"^ +--switch writers=2$", out, re.MULTILINE)
-    assert out.count("--switch guard=off") == len(known())
-    assert out.splitlines()[-1] == "Next: testbed run lost_update --seed 1"
+    assert re.search(r"^  lost_update +Writers sign a list by read, change and", out, re.MULTILINE)
+    found = re.findall(r"^  (\w+) ", out, re.MULTILINE)
+    assert sorted(found) == [scenario.name for scenario in known()]
+    assert out.startswith("basics: Races of any clients of one store")
+    assert out.splitlines()[-1] == f"Next: testbed show {found[0]}"
 
 
 def test_list_shows_them_to_programs(run: Run) -> None:
-    """Name, title, and the default of each switch."""
+    """All that is known of each, and the default of each switch."""
     scenarios = run("list", "--json").json["scenarios"]
-    assert [list(scenario) for scenario in scenarios] == [["name", "title", "switches"]] * len(
-        known()
+    keys = ["name", "title", "theme", "kind", "components", "issues", "switches"]
+    assert [list(scenario) for scenario in scenarios] == [keys] * len(known())
+    (found,) = [each for each in scenarios if each["switches"].get("writers")]
+    assert (found["name"], found["theme"], found["kind"]) == ("lost_update", "basics", "pair")
+    assert found["switches"] == {"guard": "off", "writers": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "count"),
+    [
+        ("--theme leaders", "leader_overlap", 1),
+        ("--component yunikorn", "daemonset_preemption", 1),
+        ("--issue kubernetes#106884", "grace_gap", 1),
+        ("--issue autoscaler --theme autoscaling", "add_remove_loop", 4),
+        ("--like overspending", "pdb_overspent", 1),
+        ("--like 'lost update'", "lost_update", 1),
+        ("--kind lesson", "", 0),
+        ("--like zzz", "", 0),
+    ],
+)
+def test_list_finds_what_is_asked_for(
+    run: Run, options: str, first: str, count: int | None
+) -> None:
+    """By theme, part, issue, kind, or words; nothing is an answer, too."""
+    words = shlex.split(options)
+    found = [each["name"] for each in run("list", *words, "--json").json["scenarios"]]
+    assert count in (None, len(found))
+    assert found[:1] == ([first] if first else [])
+    out = run("list", *words).out
+    assert f"  {first} " in out if first else out.startswith("No scenario is like that.")
+
+
+@pytest.mark.parametrize("option", ["theme", "component", "kind"])
+def test_list_says_what_there_is(run: Run, option: str) -> None:
+    """Of what is asked for by a name that is none."""
+    done = run("list", f"--{option}", "zzz")
+    assert (done.code, f"there is no {option} 'zzz'" in done.err) == (2, True)
+    assert "Known: " in done.err
+
+
+def test_show_prints_the_page_and_tells_both_sides(run: Run) -> None:
+    """What happens, who is in it, and with what; the race that is found, and what the guard makes
+    of it."""
+    done = run("show", "late_bind")
+    assert done.code == 0
+    page, _, told = done.out.partition("\nFound in ")
+    assert page.startswith("late_bind (caches, pair)\n\nThe scheduler is told that a bind has fail")
+    assert re.search(r"^  made of   apiserver, scheduler$", page, re.MULTILINE)
+    assert re.search(r"^  claims    no_place_is_given_twice$", page, re.MULTILINE)
+    assert re.search(r"^  may fail  lose_reply default-scheduler 1 time$", page, re.MULTILINE)
+    assert re.search(r"^  switches  guard=off, kubelet=off$", page, re.MULTILINE)
+    assert "It takes no more than this:\n\n  hold delivery of pods/default/c" in told
+    assert "So no_place_is_given_twice is broken:" in told
+    assert "\nThe same with guard=on: Held." in told
+    assert done.out.splitlines()[-1] == "Next: testbed search late_bind --until-first"
+
+
+def test_show_tells_a_race_that_needs_nothing_late(run: Run) -> None:
+    """It says so, and shows no lines."""
+    out = run("show", "tug_of_war").out
+    assert "Without anything late it is violated:\n\nautoscaler and gitops undo each" in out
+
+
+def test_show_prints_the_page_alone(run: Run) -> None:
+    """Nothing is played; programs get it, too."""
+    done = run("show", "pdb_overspent", "--page")
+    assert (done.code, "Found" in done.out) == (0, False)
+    assert "kubernetes#91492" in done.out
+    page = run("show", "pdb_overspent", "--page", "--json").json
+    assert page["page"].partition("\n")[0] == page["title"]
+    told = run("show", "lost_update", "--json").json
+    assert (told["guarded"], "scenario: lost_update" in told["race"]) == ("held", True)
+    assert run("show", "lost_updat").code == 2
+
+
+def test_show_knows_a_scenario_of_ones_own(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no theme; one that no search breaks is told as such."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "calm_one.py").write_text(
+        'def calm_one(world):\n    """Nothing happens."""\n', encoding="utf-8"
     )
-    scenarios = [each for each in scenarios if each["switches"].get("writers")]
-    assert scenarios[0]["name"] == "lost_update"
-    assert scenarios[0]["switches"] == {"guard": "off", "writers": 2}
+    out = run("show", "calm_one.py:calm_one").out
+    assert "(your own, lesson)\n\nNothing happens.\n" in out
+    assert "no breach in" in out
+    assert run("show", "calm_one.py:calm_one", "--json").json["race"] is None
 
 
 # -- run ------------------------------------------------------------------------------------------
@@ -809,7 +891,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         2,
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
         "Known: attach, bench, certify, check, compare, demo, explain, init, keep, list, manifest, "
-        "mutants, replay, run, search, serve, sweep, switches.\n"
+        "mutants, replay, run, search, serve, show, sweep, switches.\n"
         "Next: testbed --help\n",
     ),
     "an unknown option": (

@@ -23,7 +23,7 @@ AGAIN = f"testbed search {SCENARIO} --until-first"
 NEXT = (
     (AGAIN, "the same, and the race as a file to keep"),
     (f"testbed search {SCENARIO} --switch guard=on", "400 runs with the guard"),
-    ("testbed list", "more races"),
+    ("testbed list", "more races, by theme"),
     ("testbed init", "a scenario of your own to begin with"),
 )
 """What to try next."""

@@ -1,35 +1,70 @@
-"""testbed list: lists the scenarios that have a short name."""
+"""testbed list: lists the scenarios that have a short name, by theme."""
 
 from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
 
 import click
 
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
-from testbed.world.scenario import known
+from testbed.errors import UnknownName
+from testbed.world import shelf
+from testbed.world.shelf import Page
+
+ABOUT = "Only those about this issue, or of this project: kubernetes#72043, autoscaler."
+MADE_OF = "Only those that this part is in: scheduler, kubelet, autoscaler, …"
+LIKE = "Only those whose page has these words, best first."
 
 
 @click.command("list", epilog=EXIT_CODES)
+@click.option("--theme", help="Only this theme.")
+@click.option("--component", help=MADE_OF)
+@click.option("--issue", help=ABOUT)
+@click.option("--kind", help=f"Only this kind: {' or '.join(shelf.KINDS)}.")
+@click.option("--like", metavar="WORDS", help=LIKE)
 @click.option("--json", "as_json", is_flag=True, help=JSON)
-def command(as_json: bool) -> None:
-    """List the scenarios that have a short name, with their switches."""
-    scenarios = known()
+def command(
+    theme: str | None,
+    component: str | None,
+    issue: str | None,
+    kind: str | None,
+    like: str | None,
+    as_json: bool,
+) -> None:
+    """List the scenarios that have a short name, by theme. `testbed show NAME` tells one."""
+    pages = shelf.pages()
+    _check("theme", theme, shelf.themes())
+    _check("component", component, sorted({each for page in pages for each in page.components}))
+    _check("kind", kind, shelf.KINDS)
+    found = [
+        page
+        for page in pages
+        if theme in (None, page.theme)
+        and kind in (None, page.kind)
+        and (component is None or component in page.components)
+        and (issue is None or any(issue.lower() in each.lower() for each in page.issues))
+    ]
+    found = found if like is None else shelf.like(like, found)
     if as_json:
-        say_json(
-            {
-                "scenarios": [
-                    {
-                        "name": scenario.name,
-                        "title": scenario.title,
-                        "switches": {n: s.shown for n, s in scenario.switches.items()},
-                    }
-                    for scenario in scenarios
-                ]
-            }
-        )
-        return
-    width = max(len(scenario.name) for scenario in scenarios)
-    for scenario in scenarios:
-        say(f"{scenario.name.ljust(width)}  {scenario.title}")
-        for name, switch in scenario.switches.items():
-            say(f"{' ' * width}    --switch {name}={switch.shown}")
-    say("\nNext: testbed run lost_update --seed 1")
+        say_json({"scenarios": [page.as_dict() for page in found]})
+    elif not found:
+        say("No scenario is like that.\n\nNext: testbed list")
+    else:
+        _say(found, is_ranked=like is not None)
+
+
+def _check(what: str, given: str | None, known: Any) -> None:
+    if given is not None and given not in known:
+        raise UnknownName(what, given, known, see="testbed list")
+
+
+def _say(found: list[Page], *, is_ranked: bool) -> None:
+    width = max(len(page.scenario.name) for page in found)
+    for theme, some in groupby(found, lambda page: "" if is_ranked else page.theme):
+        if theme:
+            say(f"{theme}: {shelf.subject_of(theme)}")
+        for page in some:
+            say(f"  {page.scenario.name.ljust(width)}  {page.scenario.title}")
+        say("")
+    say(f"Next: testbed show {found[0].scenario.name}")

@@ -1,0 +1,131 @@
+"""Shelf: what is known of the scenarios that come with the testbed, without playing one.
+
+A scenario stands in a *theme*, which is the folder of its file. Its *page* is its docstring. Which
+*components* it is made of is seen in a World of it; which *issues* of other projects it is about
+stands in the text of its file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import Any
+
+import attrs
+
+from testbed.world.scenario import Scenario, known
+from testbed.world.users_code import PACKAGE, imported
+
+PAIR, LESSON = "pair", "lesson"
+KINDS = (PAIR, LESSON)
+"""A pair has a guard, which is off and on; a lesson only shows something."""
+ISSUE = re.compile(r"\b[\w-]+(?:/[\w-]+)?(?: PR)?#\d+\b")
+"""How a public issue is named: `kubernetes#106884`, `kubernetes PR#89111`."""
+ACTORS = "actors"
+PLAIN = "plain actors"
+"""The component of a scenario of which all actors are its own."""
+WORD = re.compile(r"[a-z0-9]+")
+BEGINNING, ENDING = 4, 4
+"""Words are alike if they begin with so many of the same letters, or more, and what is left of each
+is no longer than an ending: `preempts` is found by `preemption`, and `signs` by `signing`."""
+
+
+@attrs.frozen
+class Page:
+    """What is told of one scenario."""
+
+    scenario: Scenario
+    theme: str
+    kind: str
+    components: tuple[str, ...]
+    """The packages of `actors/` that its World is made of, in order."""
+    issues: tuple[str, ...]
+    text: str
+    """Its whole docstring."""
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Page:
+        """The page of a scenario, of which one World is assembled."""
+        module = inspect.getmodule(scenario.build)
+        source = inspect.getsource(module) if module is not None else ""
+        return cls(
+            scenario,
+            theme_of(scenario),
+            PAIR if scenario.has_guard else LESSON,
+            tuple(sorted({*_components(scenario)})) or (PLAIN,),
+            tuple(dict.fromkeys(ISSUE.findall(source))),
+            inspect.getdoc(scenario.build) or "",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but its text, as plain data for JSON."""
+        scenario = self.scenario
+        return {
+            "name": scenario.name,
+            "title": scenario.title,
+            "theme": self.theme,
+            "kind": self.kind,
+            "components": self.components,
+            "issues": self.issues,
+            "switches": {name: switch.shown for name, switch in scenario.switches.items()},
+        }
+
+    def likeness(self, words: Iterable[str]) -> int:
+        """How many of these words its page or its name has, up to their endings."""
+        own = {*WORD.findall(f"{self.scenario.name} {self.text}".lower().replace("_", " "))}
+        return sum(any(_are_alike(word, other) for other in own) for word in words)
+
+
+def pages() -> list[Page]:
+    """The pages of all scenarios that come along, by theme, in the order of the reading."""
+    order = themes()
+    found = map(Page.of, known())
+    return sorted(found, key=lambda page: (order.index(page.theme), page.scenario.name))
+
+
+def theme_of(scenario: Scenario) -> str:
+    """The folder of its file; empty if it is the user's own."""
+    package, *parts = scenario.build.__module__.split(".")
+    return parts[0] if package == PACKAGE and len(parts) > 1 else ""
+
+
+def themes() -> list[str]:
+    """The themes, in the order in which they are read."""
+    order = re.search(r"In order: ([\w\s,]+)\.", imported(PACKAGE).__doc__ or "")
+    assert order is not None
+    shelved = {theme_of(scenario) for scenario in known()}
+    return [name for name in re.split(r",\s+", order[1]) if name in shelved]
+
+
+def subject_of(theme: str) -> str:
+    """What its scenarios have in common, in a sentence."""
+    return (imported(f"{PACKAGE}.{theme}").__doc__ or "").partition("\n")[0]
+
+
+def like(words: str, found: Iterable[Page]) -> list[Page]:
+    """The pages that have the most of these words, best first; those that have none are left out.
+    If some have all of them, only these."""
+    asked = WORD.findall(words.lower())
+    rated = [(page.likeness(asked), page) for page in found]
+    best = max((rate for rate, _ in rated), default=0)
+    least = best if best == len(asked) else 1
+    rated = [(rate, page) for rate, page in rated if rate >= max(least, 1)]
+    return [page for _, page in sorted(rated, key=lambda one: -one[0])]
+
+
+def _are_alike(one: str, other: str) -> bool:
+    pairs = zip(one, other, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return one == other or (same >= BEGINNING and max(len(one), len(other)) - same <= ENDING)
+
+
+def _components(scenario: Scenario) -> Iterator[str]:
+    world = scenario.world()
+    made = [type(role.factory()) for role in world.table.roles.values()]
+    made += [type(post.endpoint) for post in world.wire.posts.values()]
+    for kind in (base for each in made for base in each.__mro__):
+        package, *parts = kind.__module__.split(".")
+        if package == ACTORS and len(parts) > 1 and parts[0] not in ("shared", "framework"):
+            yield parts[0]

@@ -1,0 +1,73 @@
+"""Shelf: what is known of the scenarios that come along."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from testbed.world import shelf
+from testbed.world.scenario import find, known, of
+from testbed.world.shelf import ISSUE, PLAIN, Page
+from testbed.world.world import World
+
+PAGES = {page.scenario.name: page for page in shelf.pages()}
+
+
+def test_every_scenario_stands_in_one_theme() -> None:
+    """In the order in which themes are read, and by name within one."""
+    assert sorted(PAGES) == [scenario.name for scenario in known()]
+    order = [page.theme for page in PAGES.values()]
+    assert list(dict.fromkeys(order)) == shelf.themes()
+    assert order == sorted(order, key=shelf.themes().index)
+
+
+@pytest.mark.parametrize("theme", shelf.themes())
+def test_a_theme_says_what_its_races_have_in_common(theme: str) -> None:
+    """In a sentence."""
+    assert re.fullmatch(r"[A-Z].*\.", shelf.subject_of(theme))
+
+
+def test_what_a_world_is_made_of_is_seen_in_it() -> None:
+    """The packages of its actors and servers, and of their bases; or its own actors alone."""
+    assert PAGES["lost_update"].components == (PLAIN,)
+    assert PAGES["stolen_slot"].components == ("apiserver", "kubelet", "scheduler")
+    assert "yunikorn" in PAGES["daemonset_preemption"].components
+
+
+def test_issues_are_read_from_the_whole_file() -> None:
+    """Each once, in the order of the text."""
+    assert PAGES["grace_gap"].issues == ("kubernetes#106884", "kubernetes PR#108366")
+    assert PAGES["lost_update"].issues == ()
+    assert ISSUE.findall("as in k8s#1, a/b#22 and kubernetes PR#3; not #4") == [
+        "k8s#1", "a/b#22", "kubernetes PR#3",
+    ]  # fmt: skip
+
+
+def test_words_find_what_has_the_most_of_them() -> None:
+    """Up to their endings; if some have all of them, only these; else the best first."""
+    pages = list(PAGES.values())
+    (found,) = shelf.like("sign a list", [PAGES["lost_update"], PAGES["grace_gap"]])
+    assert found is PAGES["lost_update"]
+    assert shelf.like("zzz", pages) == []
+    assert shelf.like("", pages) == []
+    rated = shelf.like("signing budgets zzz", pages)
+    assert {"lost_update", "pdb_overspent"} <= {page.scenario.name for page in rated}
+
+
+def test_a_scenario_of_ones_own_has_a_page_without_a_theme() -> None:
+    """And is a lesson unless it has a guard."""
+
+    def mine(world: World) -> None:
+        """Nothing happens.
+
+        Nothing at all.
+        """
+
+    page = Page.of(of(mine))
+    assert (page.theme, page.kind, page.text) == (
+        "",
+        "lesson",
+        "Nothing happens.\n\nNothing at all.",
+    )
+    assert Page.of(find("lost_update")).kind == "pair"
