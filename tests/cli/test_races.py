@@ -18,8 +18,9 @@ import pytest
 from testbed.cli import main
 from testbed.cli.commands.init import FILES, TRY
 from testbed.races.racefile import load, parse
-from testbed.world.scenario import find
+from testbed.world.scenario import find, known
 
+ROOT = Path(__file__).parent.parent.parent
 RACES = Path(__file__).parent.parent / "race_files"
 LOST = (RACES / "lost_update.race.yaml").read_text(encoding="utf-8")
 LATE = LOST.partition("expect:")[0]
@@ -862,6 +863,47 @@ def test_what_init_writes_runs_as_it_says(
         asked = [sys.executable, *words]
         ran = subprocess.run(asked, cwd=own / "shop", capture_output=True, text=True)
         assert ran.returncode == code
+
+
+PAIRS = [scenario.name for scenario in known() if scenario.has_guard]
+QUICK_PAIRS = ("late_bind", "lost_update", "tug_of_war")
+LEAKY = pytest.mark.xfail(
+    strict=True, reason="a delete or a bind that is late gets past the guard of given_away"
+)
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    """Most take seconds, and one has a guard that some Runs get past."""
+    return [pytest.mark.long] * (name not in QUICK_PAIRS) + [LEAKY] * (name == "given_away")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in PAIRS])
+def test_what_init_copies_shows_its_race_as_its_own(run: Run, own: Path, name: str) -> None:
+    """The file to the letter; its race, if it needs one, as expected on both sides; and its test
+    passes, which finds the race by itself."""
+    done = run("init", "--from", name, "mine", "--json")
+    assert done.code == 0
+    (scenario, test, *races) = done.json["files"]
+    (there,) = ROOT.glob(f"scenarios/*/{name}.py")
+    assert (own / "mine" / scenario).read_text() == there.read_text()
+    for words in (
+        ["-m", "testbed", "check", *races, "--scenario-path", "."],
+        ["-m", "pytest", test],
+    ):
+        asked = [sys.executable, *words]
+        ran = subprocess.run(asked, cwd=own / "mine", capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stdout
+    again = run("init", "--from", name, "mine")
+    assert (again.code, "are there already" in again.err) == (2, True)
+
+
+def test_what_has_no_guard_is_not_copied(run: Run, own: Path) -> None:
+    """There would be no race to begin with; and what is unknown is said to be."""
+    (own / "calm_one.py").write_text("def calm_one(world):\n    pass\n", encoding="utf-8")
+    done = run("init", "--from", "calm_one.py:calm_one", "mine")
+    assert (done.code, "it has no guard" in done.err) == (2, True)
+    assert run("init", "--from", "lost_updat", "mine").code == 2
+    assert not (own / "mine").exists()
 
 
 def test_the_test_of_init_tells_the_race_when_the_guard_is_off(run: Run, own: Path) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from pathlib import Path
 
+import attrs
 import click
 
-from testbed.cli.races import write_new
+from testbed.cli.races import ENDINGS, write_new
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError
+from testbed.races.expecting import pair_of
+from testbed.testing.seek import seek
+from testbed.world.scenario import GUARD, find
 
 ACTOR = '''\
 """An actor: frozen settings, and a `run` that touches the world through its Client alone."""
@@ -114,15 +119,71 @@ TRY = (
 """Commands to try in that folder, in this order."""
 
 
+COPIED_TEST = '''\
+"""The race of {title}: found without the guard, and kept away by it."""
+
+from {module} import {function}
+
+
+def test_without_the_guard_the_race_is_found(testbed_search):
+    """Edit the scenario until this fails, and you have mended it another way."""
+    assert testbed_search({function}, runs=400, switches={{"guard": "off"}}).shrunk is not None
+
+
+def test_with_the_guard_it_holds(testbed_search):
+    """A search of as many Runs finds nothing."""
+    testbed_search({function}, runs=100, switches={{"guard": "on"}}).must_hold()
+'''
+RUNS_MAX = 400
+"""How many Runs are played to find the race of a scenario that is copied."""
+
+
+@attrs.frozen
+class Start:
+    """The files to begin with, and what to try with them."""
+
+    files: dict[str, str]
+    lines: tuple[str, ...]
+
+
+def copied(name: str) -> Start:
+    """A scenario that comes along, as one of the user's own: its file, its race and a test."""
+    recipe = find(name)
+    source = inspect.getsourcefile(recipe.build)
+    if source is None or not recipe.has_guard:
+        raise ScenarioError(
+            f"--from {name}: it has no guard, so there is no race to begin with.\n"
+            "Next: testbed list --kind pair"
+        )
+    function = recipe.build.__name__
+    module = f"my_{function}"
+    own = f"{module}:{function}"
+    files = {
+        f"{module}.py": Path(source).read_text(encoding="utf-8"),
+        f"test_{module}.py": COPIED_TEST.format(title=function, module=module, function=function),
+    }
+    shrunk = seek(recipe, runs=RUNS_MAX, switches={GUARD: "off"}).shrunk
+    lines = [f"testbed show {module}.py:{function}", f"testbed search {module}.py:{function}"]
+    if shrunk is not None:
+        both = pair_of(shrunk.race, recipe, f"{module}{ENDINGS[0]}")
+        race = attrs.evolve(shrunk.race, scenario=own, expect=both)
+        files[f"{module}{ENDINGS[0]}"] = race.text()
+        lines.append(f"testbed check {module}{ENDINGS[0]} --scenario-path .")
+    return Start(files, (*lines, f"python -m pytest test_{module}.py"))
+
+
 @click.command("init", epilog=EXIT_CODES)
 @click.argument("folder", default=".", metavar="[DIR]")
+@click.option("--from", "name", metavar="NAME", help="Begin with a copy of this scenario.")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
-def command(folder: str, as_json: bool) -> int:
+def command(folder: str, name: str | None, as_json: bool) -> int:
     """Write an actor, a scenario, a race file and a test of your own into DIR, or into the current
-    folder, each with comments. No file is overwritten.
+    folder, each with comments; or with --from a copy of a scenario that `testbed list` shows, with
+    its race and a test. No file is overwritten.
     """
+    start = Start(FILES, TRY) if name is None else copied(name)
     root = Path(folder)
-    clashes = [name for name in FILES if (root / name).exists()]
+    clashes = [file for file in start.files if (root / file).exists()]
     if clashes:
         raise ScenarioError(
             f"{folder}: {', '.join(clashes)} {'is' if len(clashes) == 1 else 'are'} there already, "
@@ -134,13 +195,13 @@ def command(folder: str, as_json: bool) -> int:
         raise ScenarioError(
             f"{folder}: cannot be made: {error.strerror}.\nNext: testbed init another-folder"
         ) from error
-    for name, text in FILES.items():
-        write_new(root / name, text, "testbed init another-folder")
+    for file, text in start.files.items():
+        write_new(root / file, text, "testbed init another-folder")
     go = [] if folder == "." else [f"cd {shlex.quote(folder)}"]
     if as_json:
-        say_json({"folder": folder, "files": [*FILES], "next": [*go, *TRY]})
+        say_json({"folder": folder, "files": [*start.files], "next": [*go, *start.lines]})
         return 0
-    say(f"Wrote {', '.join(FILES)}. Try, one after the other:")
-    for line in (*go, *TRY):
+    say(f"Wrote {', '.join(start.files)}. Try, one after the other:")
+    for line in (*go, *start.lines):
         say(f"  {line}")
     return 0
