@@ -79,11 +79,15 @@ class InForce:
                 what = f"part of {scenario} with switches"
                 raise UnknownName(what, owner, {*makes, *self._parts}, see="testbed switches")
 
+    @property
+    def profiles(self) -> list[str]:
+        """The names of the profiles that some part has, in order."""
+        return sorted({name for part in self._parts.values() for name in part.known_profiles})
+
     def _check_profile(self, profile: str, scenario: str) -> None:
-        known = {name for part in self._parts.values() for name in part.known_profiles}
-        if profile not in known:
+        if profile not in self.profiles:
             see = "leave it out, or look for what has switches: testbed switches"
-            raise UnknownName(f"profile of any part of {scenario}", profile, known, see=see)
+            raise UnknownName(f"profile of any part of {scenario}", profile, self.profiles, see=see)
 
     def named(self, switch: str) -> list[str]:
         """The full names of a switch: those for all actors of a component first."""

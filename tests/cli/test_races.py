@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -866,6 +867,39 @@ def test_what_init_writes_runs_as_it_says(
 
 
 PAIRS = [scenario.name for scenario in known() if scenario.has_guard]
+
+
+def test_a_race_is_played_as_each_generation_has_its_components(run: Run) -> None:
+    """What each comes to, which are affected, and the line that looks at one of them."""
+    race = str(RACES / "stolen_slot.race.yaml")
+    done = run("replay", race, "--profiles", "all")
+    assert done.code == 0
+    said = dict(re.findall(r"^(\S+) +(held|violated)\b", done.out, re.MULTILINE))
+    assert said == {
+        "alpha": "held", "k8s-1.26": "violated", "k8s-modern": "violated", "seed": "held",
+    }  # fmt: skip
+    assert "\nAffected: k8s-1.26, k8s-modern.\n" in done.out
+    assert run(*shlex.split(done.last.removeprefix("Next: testbed "))).code in (0, 1)
+    found = run("replay", race, "--profiles", "alpha,k8s-1.26", "--json").json
+    assert found["affected"] == ["k8s-1.26"]
+    assert found["profiles"]["k8s-1.26"]["violates"] == ["no_room_is_stolen"]
+    assert found["profiles"]["alpha"]["lines"] >= found["profiles"]["alpha"]["matched"]
+
+
+@pytest.mark.parametrize(
+    ("file", "profiles", "said"),
+    [
+        ("stolen_slot.race.yaml", "k8s-1.27", "there is no profile 'k8s-1.27'"),
+        ("lost_update.race.yaml", "all", "nothing in lost_update has profiles"),
+        ("a.jsonl", "all", "--profiles: a trace has no lines"),
+    ],
+)
+def test_what_has_no_such_profile_is_told(run: Run, file: str, profiles: str, said: str) -> None:
+    """With those that there are, or with what to do instead."""
+    done = run("replay", str(RACES / file), "--profiles", profiles)
+    assert (done.code, said in done.err) == (2, True)
+
+
 QUICK_PAIRS = ("late_bind", "lost_update", "tug_of_war")
 LEAKY = pytest.mark.xfail(
     strict=True, reason="a delete or a bind that is late gets past the guard of given_away"

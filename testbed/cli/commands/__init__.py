@@ -1,5 +1,5 @@
 """The commands of the command line, one file each.
 
-May use: show, jobs, playing, recorded, progress, compared, raised, races, own, attaching.
+May use: show, jobs, playing, recorded, progress, compared, raised, races, profiled, own, attaching.
 Siblings: no file here imports another.
 """

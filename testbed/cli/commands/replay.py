@@ -19,6 +19,7 @@ from testbed.cli.playing import (
     same_again,
     sink,
 )
+from testbed.cli.profiled import replay_by_profile
 from testbed.cli.races import (
     ENDINGS,
     NamedRace,
@@ -64,12 +65,19 @@ from testbed.world.world import World
 SIDE = "Race files: set a switch, and expect what the file says for it. Repeatable."
 
 
+PROFILES = (
+    "Race files: play it once as each of these profiles has its components, or `all`; say which "
+    "are affected."
+)
+
+
 @attrs.frozen
 class How:
     """The options of one replay."""
 
     switches: tuple[str, ...]
     match: bool
+    profiles: str | None
     shrink: bool
     heal: bool
     out: str | None
@@ -94,6 +102,7 @@ class How:
 @click.option(
     "--heal", is_flag=True, help="Race files: find and rewrite lines that no longer match."
 )
+@click.option("--profiles", metavar="NAMES", help=PROFILES)
 @click.option("--out", metavar="FILE", help="Where to write the shrunk or healed race.")
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
 @how_to_play
@@ -108,6 +117,8 @@ def command(file: str, scenario: str | None, folders: tuple[str, ...], **asked: 
     if not is_race(file):
         return _trace(file, trust, how)
     opened = open_race(file, trust)
+    if how.profiles is not None:
+        return replay_by_profile(opened, how.profiles, as_json=how.as_json)
     if how.heal:
         return _heal(opened, how)
     if how.shrink:
@@ -116,7 +127,8 @@ def command(file: str, scenario: str | None, folders: tuple[str, ...], **asked: 
 
 
 def _check(how: How, is_race: bool) -> None:
-    for name, is_given in (("match", how.match), ("heal", how.heal), ("switch", how.switches)):
+    others = {"match": how.match, "heal": how.heal, "switch": how.switches}
+    for name, is_given in {**others, "profiles": how.profiles is not None}.items():
         if is_given and not is_race:
             raise ScenarioError(
                 f"--{name}: a trace has no lines to match and no other side; expected a race file, "
