@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from actors.apiserver import ApiServer
 from actors.controllers.replicaset import ReplicaSetController
@@ -29,13 +31,31 @@ GRACES_S = {"quick": 3, "slow": 6}
 
 
 def room_is_made_once(see: Evidence) -> str | None:
-    """The Rescheduler makes room for a pod once, and the pod gets it."""
+    """The Rescheduler makes room for a pod once, and the pod gets it; unless what stands there the
+    second time was on its way before the nomination was written, which could not keep it away."""
     made = [record for record in see.records if record.name == "makes room"]
     for record in made[-1:]:
-        times = sum(each.facts["uid"] == record.facts["uid"] for each in made)
-        if times > 1:
-            return f"room was made for {record.facts['pod']} {times} times"
+        facts = record.facts
+        alike = [each for each in made if each.facts["uid"] == facts["uid"]]
+        if len(alike) > 1 and not came_before_nomination(see, facts, alike[0].number):
+            return f"room was made for {facts['pod']} {len(alike)} times"
     return None
+
+
+def came_before_nomination(see: Evidence, facts: Mapping[str, Any], first: int) -> bool:
+    """Whether each victim was bound before the pod was first nominated, if it was at all; or a
+    scheduler had chosen a place for it before room was first made, by the number of that record."""
+    found = facts["preemption"]
+    victims = found["candidates"][found["chosen"]]["victims"]
+    before = (record for record in see.records if record.number < first)
+    came = {record.facts["pod"] for record in before if record.name == "assumed"}
+    for change in see.store.log("pods").changes:
+        pod: Any = change.new.value if change.new is not None else None
+        if pod is not None and pod.key == facts["pod"] and pod.status.nominated_node_name:
+            return came.issuperset(victims)
+        if pod is not None and pod.is_bound:
+            came.add(pod.key)
+    return False
 
 
 def half_by_half(world: World, *, nominates: bool) -> None:
@@ -68,7 +88,7 @@ def given_away(world: World, *, guard: bool = False) -> None:
     writes the nomination as well, and the scheduler keeps each half free.
     """
     half_by_half(world, nominates=guard)
-    world.claim(always(room_is_made_once, reads=("records",)))
+    world.claim(always(room_is_made_once, reads=("records", "log:pods")))
     if not guard:
         # It never ends: a comparison goes on after a Violation, and would play 100,000 turns.
         world.limit(virtual_ms_max=LAPS_MS)

@@ -901,17 +901,12 @@ def test_what_has_no_such_profile_is_told(run: Run, file: str, profiles: str, sa
 
 
 QUICK_PAIRS = ("late_bind", "lost_update", "tug_of_war")
-LEAKY = pytest.mark.xfail(
-    strict=True, reason="a delete or a bind that is late gets past the guard of given_away"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if n in QUICK_PAIRS else pytest.mark.long) for n in PAIRS],
 )
-
-
-def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    """Most take seconds, and one has a guard that some Runs get past."""
-    return [pytest.mark.long] * (name not in QUICK_PAIRS) + [LEAKY] * (name == "given_away")
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in PAIRS])
 def test_what_init_copies_shows_its_race_as_its_own(run: Run, own: Path, name: str) -> None:
     """The file to the letter; its race, if it needs one, as expected on both sides; and its test
     passes, which finds the race by itself."""

@@ -9,6 +9,9 @@ from testbed import Evidence, World, no_lasso
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.objects import Pod
+from testbed.races.playing import play
+from testbed.races.racefile import parse
+from testbed.testing.seek import seek
 from testbed.world.scenario import find, of
 
 RECIPE = find("given_away")
@@ -73,3 +76,26 @@ def test_a_taint_does_not_help_a_pod_that_does_not_tolerate_it() -> None:
     given = {"guard": "off", "scheduler.rescheduler_taints": "on"}
     verdict = RECIPE.world(given).run(Calm(), driver="direct")
     assert [each.invariant for each in verdict.violations] == ["room_is_made_once"]
+
+
+@pytest.mark.spec("CTL-51", "CTL-52")
+def test_what_was_on_its_way_before_the_nomination_is_no_breach() -> None:
+    """A delete that takes three seconds lets the other half be given away before the nomination is
+    written, and a bind that takes ten comes after it; neither says anything of nominations."""
+    for hold in (
+        "  - hold: rescheduler delete pods/default/slow-2th4z\n"
+        "    until: default-scheduler bind pods/default/quick-l4685\n",
+        "  - hold: default-scheduler bind pods/default/quick-8r8wz\n"
+        "    until: rescheduler patch pods/default/urgent/status\n",
+    ):
+        race = parse(f"scenario: given_away\nswitches: {{guard: on}}\nholds:\n{hold}", "late")
+        played = play(race, RECIPE)
+        made = [r for r in played.world.table.records if r.name == "makes room"]
+        assert (len(made), played.verdict.outcome) == (2, "held")
+        assert all(fate.took_place for fate in played.fates)
+
+
+@pytest.mark.spec("CTL-51", "CTL-52")
+def test_with_a_nomination_a_search_finds_nothing() -> None:
+    """Whatever is late."""
+    assert seek(RECIPE, runs=200, switches={"guard": "on"}).shrunk is None
