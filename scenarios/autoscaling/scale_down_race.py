@@ -162,7 +162,7 @@ def idle_node(
 def scale_down_race(
     world: World, *, delay_ms: int = 0, nominated: bool = False, guard: bool = False
 ) -> None:
-    """A pod is bound to a node that the autoscaler deletes (cluster-autoscaler#3886, #5790).
+    """A pod is bound to a node that the autoscaler deletes (cluster-autoscaler#3886).
 
     It takes the node for empty, taints it, and has it deleted. The pod is bound before the taint,
     and the autoscaler has not heard of it; or after it, by a scheduler that has not heard of the

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from testbed.cli.races import NamedRace
 from testbed.cli.show import say, say_json
 from testbed.errors import ScenarioError, UnknownName
-from testbed.invariant import Verdict
+from testbed.invariant import Violation
 from testbed.races.playing import Played, play
 from testbed.races.trust import line_for
 from testbed.switches import PROFILE
@@ -15,17 +16,25 @@ from testbed.switches import PROFILE
 ALL = "all"
 
 
-def replay_by_profile(opened: NamedRace, profiles: str, *, as_json: bool) -> int:
-    """Play it once as each of these profiles has all components, and say what it comes to."""
-    played = {name: _played(opened, name) for name in _asked(opened, profiles)}
-    affected = [name for name, each in played.items() if each.verdict.is_violated]
+def replay_by_profile(
+    opened: NamedRace, profiles: str, given: Mapping[str, Any], *, as_json: bool
+) -> int:
+    """Play it once as each of these profiles has all components, with the switches that are given,
+    and say what it comes to. Affected are those that breach the claim which the file is about."""
+    switches = {**_switches(opened), **given}
+    played = {
+        name: play(opened.race, opened.recipe, switches={**switches, PROFILE: name}, keep=False)
+        for name in _asked(opened, profiles, switches)
+    }
+    claim = opened.race.breaks
+    affected = [name for name, each in played.items() if _breach(each, claim)]
     if as_json:
         told = {name: _as_data(each) for name, each in played.items()}
         say_json({"file": opened.path, "profiles": told, "affected": affected})
         return 0
     width = max(map(len, played))
     for name, each in played.items():
-        say(f"{name.ljust(width)}  {_in_words(each)}")
+        say(f"{name.ljust(width)}  {_in_words(each, claim)}")
     say(f"\nAffected: {', '.join(affected) or 'none'}.")
     first = next(iter(affected or played))
     more = ("--switch", f"{PROFILE}={first}", "--match")
@@ -33,14 +42,14 @@ def replay_by_profile(opened: NamedRace, profiles: str, *, as_json: bool) -> int
     return 0
 
 
-def _asked(opened: NamedRace, profiles: str) -> list[str]:
-    known = opened.recipe.world(_switches(opened)).in_force.profiles
+def _asked(opened: NamedRace, profiles: str, switches: Mapping[str, Any]) -> list[str]:
+    known = opened.recipe.world(switches).in_force.profiles
     if not known:
         raise ScenarioError(
             f"--profiles {profiles}: nothing in {opened.recipe.name} has profiles.\n"
             f"Next: {line_for('replay', opened.path, opened.trust)}"
         )
-    asked = known if profiles == ALL else profiles.split(",")
+    asked = known if profiles == ALL else [name.strip() for name in profiles.split(",")]
     for name in asked:
         if name not in known:
             raise UnknownName("profile", name, known, see="--profiles all")
@@ -53,20 +62,30 @@ def _switches(opened: NamedRace) -> dict[str, Any]:
     return {**opened.race.switches, **next(breaching, {})}
 
 
-def _played(opened: NamedRace, profile: str) -> Played:
-    switches = {**_switches(opened), PROFILE: profile}
-    return play(opened.race, opened.recipe, switches=switches, keep=False)
+def _breach(played: Played, claim: str) -> Violation | None:
+    """The first breach of that claim; of any, if the file is about none."""
+    return next((v for v in played.verdict.violations if claim in ("", v.invariant)), None)
 
 
 def _matched(played: Played) -> int:
     return sum(bool(fate.matched) for fate in played.fates)
 
 
-def _in_words(played: Played) -> str:
-    verdict: Verdict = played.verdict
-    said = f"violated  {verdict.violations[0]}" if verdict.is_violated else verdict.outcome
+def _in_words(played: Played, claim: str) -> str:
+    verdict = played.verdict
+    if breach := _breach(played, claim):
+        said = f"violated  {breach.invariant}: {breach.said}"
+    elif verdict.is_violated:
+        said = f"another claim is breached: {verdict.violations[0].invariant}"
+    else:
+        said = verdict.outcome
+    return said + unmatched(played)
+
+
+def unmatched(played: Played) -> str:
+    """How many lines did nothing there, in words; empty if all did something."""
     missed = len(played.fates) - _matched(played)
-    return said + (f"  ({missed} of {len(played.fates)} lines matched nothing)" if missed else "")
+    return f" ({missed} of {len(played.fates)} lines matched nothing there)" if missed else ""
 
 
 def _as_data(played: Played) -> dict[str, Any]:

@@ -100,7 +100,10 @@ class Trying:
         """Whether it shows the same breach."""
         verdict = self.verdict(race)
         shows_it = verdict is not None and self.breach_in(verdict) is not None
-        if shows_it and (self.smallest is None or len(race) < len(self.smallest)):
+        known = self.smallest
+        # What is left out of the World may be needed in the whole one.
+        is_as_whole = known is None or {*race.without} <= {*known.without}
+        if shows_it and is_as_whole and (known is None or len(race) < len(known)):
             self.smallest = self.core(race)
         return shows_it
 

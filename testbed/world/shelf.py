@@ -21,8 +21,11 @@ from testbed.world.users_code import PACKAGE, imported
 PAIR, LESSON = "pair", "lesson"
 KINDS = (PAIR, LESSON)
 """A pair has a guard, which is off and on; a lesson only shows something."""
-ISSUE = re.compile(r"\b[\w-]+(?:/[\w-]+)?(?: PR)?#\d+\b")
-"""How a public issue is named: `kubernetes#106884`, `kubernetes PR#89111`."""
+ISSUE = re.compile(r"\b([\w-]+)(?: PR)?#(\d{3,})\b")
+"""How a public issue is named: `kubernetes#106884`, `kubernetes PR#89111`. A number of one or two
+digits is that of an Option in a race file."""
+PASTED = re.compile(r"(?:.*?([\w-]+)/(?:issues|pull)/|(?:[\w-]+/)?([\w-]*)(?: PR)?#)?(\d+)")
+"""How people say one: a link, `kubernetes/kubernetes#106884`, or the number alone."""
 ACTORS = "actors"
 PLAIN = "plain actors"
 """The component of a scenario of which all actors are its own."""
@@ -55,7 +58,7 @@ class Page:
             theme_of(scenario),
             PAIR if scenario.has_guard else LESSON,
             tuple(sorted({*_components(scenario)})) or (PLAIN,),
-            tuple(dict.fromkeys(ISSUE.findall(source))),
+            tuple(dict.fromkeys(found[0] for found in ISSUE.finditer(source))),
             inspect.getdoc(scenario.build) or "",
         )
 
@@ -71,6 +74,14 @@ class Page:
             "issues": self.issues,
             "switches": {name: switch.shown for name, switch in scenario.switches.items()},
         }
+
+    def is_about(self, asked: str) -> bool:
+        """Whether it is about an issue of that number, or of a project with that in its name."""
+        named = [found for each in self.issues if (found := ISSUE.fullmatch(each))]
+        if pasted := PASTED.fullmatch(asked.strip()):
+            project = (pasted[1] or pasted[2] or "").lower()
+            return any(found[2] == pasted[3] and project in found[1].lower() for found in named)
+        return any(asked.lower() in found[1].lower() for found in named)
 
     def likeness(self, words: Iterable[str]) -> int:
         """How many of these words its page or its name has, up to their endings."""

@@ -383,6 +383,12 @@ def test_show_tells_a_race_that_needs_nothing_late(run: Run) -> None:
     assert "Without anything late it is violated:\n\nautoscaler and gitops undo each" in out
 
 
+def test_show_says_where_the_guard_is_another_world(run: Run) -> None:
+    """With it the lines may name nothing; then that it holds says little."""
+    out = run("show", "twice_created").out
+    assert "The same with guard=on (2 of 2 lines matched nothing there): Held." in out
+
+
 def test_show_prints_the_page_alone(run: Run) -> None:
     """Nothing is played; programs get it, too."""
     done = run("show", "pdb_overspent", "--page")

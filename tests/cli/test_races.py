@@ -884,6 +884,10 @@ def test_a_race_is_played_as_each_generation_has_its_components(run: Run) -> Non
     assert found["affected"] == ["k8s-1.26"]
     assert found["profiles"]["k8s-1.26"]["violates"] == ["no_room_is_stolen"]
     assert found["profiles"]["alpha"]["lines"] >= found["profiles"]["alpha"]["matched"]
+    guarded = run("replay", race, "--profiles", "all", "--switch", "guard=on", "--json").json
+    assert guarded["affected"] == []
+    refused = run("replay", race, "--profiles", "all", "--match")
+    assert (refused.code, "does nothing else" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -924,13 +928,14 @@ def test_what_init_copies_shows_its_race_as_its_own(run: Run, own: Path, name: s
         assert ran.returncode == 0, ran.stdout
     again = run("init", "--from", name, "mine")
     assert (again.code, "are there already" in again.err) == (2, True)
+    assert again.err.splitlines()[-1] == f"Next: testbed init --from {name} another-folder"
 
 
-def test_what_has_no_guard_is_not_copied(run: Run, own: Path) -> None:
-    """There would be no race to begin with; and what is unknown is said to be."""
+def test_only_what_comes_along_is_copied(run: Run, own: Path) -> None:
+    """One's own may import its neighbours; and what is unknown is said to be."""
     (own / "calm_one.py").write_text("def calm_one(world):\n    pass\n", encoding="utf-8")
     done = run("init", "--from", "calm_one.py:calm_one", "mine")
-    assert (done.code, "it has no guard" in done.err) == (2, True)
+    assert (done.code, "it is your own already" in done.err) == (2, True)
     assert run("init", "--from", "lost_updat", "mine").code == 2
     assert not (own / "mine").exists()
 

@@ -39,9 +39,30 @@ def test_issues_are_read_from_the_whole_file() -> None:
     """Each once, in the order of the text."""
     assert PAGES["grace_gap"].issues == ("kubernetes#106884", "kubernetes PR#108366")
     assert PAGES["lost_update"].issues == ()
-    assert ISSUE.findall("as in k8s#1, a/b#22 and kubernetes PR#3; not #4") == [
-        "k8s#1", "a/b#22", "kubernetes PR#3",
-    ]  # fmt: skip
+    text = "as in k8s#123, a/b#2200 and kubernetes PR#345; not #456, and not delivery of pods#2"
+    found = [each[0] for each in ISSUE.finditer(text)]
+    assert found == ["k8s#123", "b#2200", "kubernetes PR#345"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_about"),
+    [
+        ("kubernetes#106884", True), ("106884", True), ("#106884", True), ("kubernetes", True),
+        ("kubernetes/kubernetes#106884", True), ("kubernetes#108366", True), ("KUBER", True),
+        ("https://github.com/kubernetes/kubernetes/issues/106884", True),
+        ("https://github.com/kubernetes/kubernetes/pull/108366", True),
+        ("10688", False), ("autoscaler#106884", False), ("autoscaler", False),
+    ],
+)  # fmt: skip
+def test_an_issue_is_found_as_people_say_it(asked: str, is_about: bool) -> None:
+    """By a link, with its project or without, or all of a project; a number counts whole."""
+    assert PAGES["grace_gap"].is_about(asked) is is_about
+
+
+def test_no_scenario_names_an_issue_without_its_project() -> None:
+    """Nobody could look it up."""
+    for page in PAGES.values():
+        assert not re.findall(r"(?<![\w])#\d{3,}", page.text), page.scenario.name
 
 
 def test_words_find_what_has_the_most_of_them() -> None:

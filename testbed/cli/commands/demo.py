@@ -42,7 +42,7 @@ def command(as_json: bool) -> int:
     sought = seek(scenario, runs=RUNS_MAX)
     held = _held()
     shrunk = sought.shrunk
-    if not calm.is_held or shrunk is None or held < GUARDED:
+    if not calm.is_held or shrunk is None or shrunk.cut_off or held < GUARDED:
         raise HarnessBug(
             f"{SCENARIO} is not as it should be: {calm}; {sought.looked}; with the guard {held} of "
             f"{GUARDED} held. Please report it."

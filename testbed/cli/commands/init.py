@@ -14,6 +14,7 @@ from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.errors import ScenarioError
 from testbed.races.expecting import pair_of
 from testbed.testing.seek import seek
+from testbed.world import shelf
 from testbed.world.scenario import GUARD, find
 
 ACTOR = '''\
@@ -132,7 +133,7 @@ def test_without_the_guard_the_race_is_found(testbed_search):
 
 def test_with_the_guard_it_holds(testbed_search):
     """A search of as many Runs finds nothing."""
-    testbed_search({function}, runs=100, switches={{"guard": "on"}}).must_hold()
+    testbed_search({function}, runs=400, switches={{"guard": "on"}}).must_hold()
 '''
 RUNS_MAX = 400
 """How many Runs are played to find the race of a scenario that is copied."""
@@ -150,10 +151,15 @@ def copied(name: str) -> Start:
     """A scenario that comes along, as one of the user's own: its file, its race and a test."""
     recipe = find(name)
     source = inspect.getsourcefile(recipe.build)
+    if not shelf.theme_of(recipe):
+        raise ScenarioError(
+            f"--from {name}: it is your own already; expected one that `testbed list` shows.\n"
+            "Next: testbed list"
+        )
     if source is None or not recipe.has_guard:
         raise ScenarioError(
             f"--from {name}: it has no guard, so there is no race to begin with.\n"
-            "Next: testbed list --kind pair"
+            "Next: testbed list"
         )
     function = recipe.build.__name__
     module = f"my_{function}"
@@ -182,21 +188,23 @@ def command(folder: str, name: str | None, as_json: bool) -> int:
     its race and a test. No file is overwritten.
     """
     start = Start(FILES, TRY) if name is None else copied(name)
+    given = "" if name is None else f"--from {shlex.quote(name)} "
+    elsewhere = f"testbed init {given}another-folder"
     root = Path(folder)
     clashes = [file for file in start.files if (root / file).exists()]
     if clashes:
         raise ScenarioError(
             f"{folder}: {', '.join(clashes)} {'is' if len(clashes) == 1 else 'are'} there already, "
-            "and nothing is written.\nNext: testbed init another-folder"
+            f"and nothing is written.\nNext: {elsewhere}"
         )
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ScenarioError(
-            f"{folder}: cannot be made: {error.strerror}.\nNext: testbed init another-folder"
+            f"{folder}: cannot be made: {error.strerror}.\nNext: {elsewhere}"
         ) from error
     for file, text in start.files.items():
-        write_new(root / file, text, "testbed init another-folder")
+        write_new(root / file, text, elsewhere)
     go = [] if folder == "." else [f"cd {shlex.quote(folder)}"]
     if as_json:
         say_json({"folder": folder, "files": [*start.files], "next": [*go, *start.lines]})

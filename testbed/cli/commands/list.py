@@ -12,8 +12,8 @@ from testbed.errors import UnknownName
 from testbed.world import shelf
 from testbed.world.shelf import Page
 
-ABOUT = "Only those about this issue, or of this project: kubernetes#72043, autoscaler."
-MADE_OF = "Only those that this part is in: scheduler, kubelet, autoscaler, …"
+ABOUT = "Only those about this issue (kubernetes#72043, a number, a link), or of this project."
+MADE_OF = "Only those that this part of `actors/` is in, as their switches are by default."
 LIKE = "Only those whose page has these words, best first."
 
 
@@ -37,13 +37,15 @@ def command(
     _check("theme", theme, shelf.themes())
     _check("component", component, sorted({each for page in pages for each in page.components}))
     _check("kind", kind, shelf.KINDS)
+    if issue is not None and not any(page.is_about(issue) for page in pages):
+        _check("issue", issue, sorted({each for page in pages for each in page.issues}))
     found = [
         page
         for page in pages
         if theme in (None, page.theme)
         and kind in (None, page.kind)
         and (component is None or component in page.components)
-        and (issue is None or any(issue.lower() in each.lower() for each in page.issues))
+        and (issue is None or page.is_about(issue))
     ]
     found = found if like is None else shelf.like(like, found)
     if as_json:

@@ -67,7 +67,7 @@ SIDE = "Race files: set a switch, and expect what the file says for it. Repeatab
 
 PROFILES = (
     "Race files: play it once as each of these profiles has its components, or `all`; say which "
-    "are affected."
+    "are affected. Exits 0 whatever they come to."
 )
 
 
@@ -118,7 +118,8 @@ def command(file: str, scenario: str | None, folders: tuple[str, ...], **asked: 
         return _trace(file, trust, how)
     opened = open_race(file, trust)
     if how.profiles is not None:
-        return replay_by_profile(opened, how.profiles, as_json=how.as_json)
+        given = parse_switches(how.switches)
+        return replay_by_profile(opened, how.profiles, given, as_json=how.as_json)
     if how.heal:
         return _heal(opened, how)
     if how.shrink:
@@ -134,6 +135,12 @@ def _check(how: How, is_race: bool) -> None:
                 f"--{name}: a trace has no lines to match and no other side; expected a race file, "
                 f"which ends in {ENDINGS[0]}.\nNext: testbed replay FILE --shrink makes one of it."
             )
+    more = (how.match, how.heal, how.shrink, how.twice, how.audit, how.trace_file, how.imprints)
+    if how.profiles is not None and any(more):
+        raise ScenarioError(
+            "--profiles: it plays the race once by profile, and does nothing else.\n"
+            "Next: say --switch profile=NAME with the other option."
+        )
     if how.out is not None and not (how.shrink or how.heal):
         raise ScenarioError("--out: nothing is written.\nNext: say --shrink or --heal with it.")
     if how.shrink and how.heal:

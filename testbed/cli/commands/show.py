@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import Any
 
 import click
 
+from testbed.cli.profiled import unmatched
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.fault import Fault
 from testbed.races.expecting import of_every_world
@@ -40,23 +42,27 @@ def command(scenario: str, is_page: bool, as_json: bool) -> int:
         if as_json:
             say_json({**page.as_dict(), "page": page.text})
         return 0
-    sought = seek(recipe, runs=RUNS_MAX)
+    sought = seek(recipe, runs=RUNS_MAX, switches=_off(recipe))
     if as_json:
         say_json({**page.as_dict(), "page": page.text, **_told(sought)})
         return 0
     say(f"\n{_race_in_words(recipe, sought)}")
-    say(f"\nNext: testbed search {scenario} --until-first")
+    switch = "" if recipe.values({}) == recipe.values(_off(recipe)) else f" --switch {GUARD}=off"
+    say(f"\nNext: testbed search {shlex.quote(scenario)}{switch} --until-first")
     return 0
+
+
+def _off(recipe: Scenario) -> dict[str, Any]:
+    return {GUARD: "off"} if recipe.has_guard else {}
 
 
 def page_text(page: Page) -> str:
     """The page, as plain text."""
     recipe = page.scenario
     world = recipe.world()
-    actors = ", ".join(world.table.roles)
-    servers = ", ".join(world.wire.posts)
+    actors, servers = ", ".join(world.table.roles), ", ".join(world.wire.posts)
     facts = {
-        "in it": actors + (f"; asked: {servers}" if servers else ""),
+        "in it": "; ".join(filter(None, [actors, f"asked: {servers}" if servers else ""])),
         "made of": ", ".join(page.components),
         "claims": ", ".join(name for name in world.judge.claims if name not in of_every_world()),
         "may fail": ", ".join(_in_words(fault) for fault in world.allowed) or "nothing",
@@ -64,7 +70,7 @@ def page_text(page: Page) -> str:
         "switches": ", ".join(f"{n}={switch.shown}" for n, switch in recipe.switches.items()),
     }
     kind = f"{page.theme}, {page.kind}" if page.theme else f"your own, {page.kind}"
-    lines = [f"{recipe.name} ({kind})", "", page.text, ""]
+    lines = [f"{recipe.name} ({kind})", "", *([page.text, ""] if page.text else [])]
     width = max(map(len, facts))
     for name, said in facts.items():
         if said:
@@ -84,7 +90,12 @@ def _race_in_words(recipe: Scenario, sought: Sought) -> str:
     if shrunk is None:
         return sought.looked
     lines = [f"  {line}" for line in shrunk.race.lines]
-    needs = "Without anything late it is violated:" if not lines else "It takes no more than this:"
+    if not lines:
+        needs = "Without anything late it is violated:"
+    elif shrunk.cut_off:
+        needs = f"Not shrunk to the end ({shrunk.cut_off}):"
+    else:
+        needs = "It takes no more than this:"
     told = story(shrunk.played.trace, shrunk.played.verdict)
     return "\n".join(
         [
@@ -101,15 +112,15 @@ def _with_guard(recipe: Scenario, race: Race) -> list[str]:
     """What the same lines come to with the guard on."""
     if not recipe.has_guard:
         return []
-    verdict = play(race, recipe, switches={GUARD: "on"}, keep=False).verdict
-    return ["", f"The same with {GUARD}=on: {verdict}"]
+    played = play(race, recipe, switches={GUARD: "on"}, keep=False)
+    return ["", f"The same with {GUARD}=on{unmatched(played)}: {played.verdict}"]
 
 
 def _told(sought: Sought) -> dict[str, Any]:
     """What was found, as plain data for JSON."""
     shrunk = sought.shrunk
     if shrunk is None:
-        return {"runs": sought.runs, "race": None, "story": None, "guarded": None}
+        return {"runs": sought.runs, "race": None, "cut_off": "", "story": None, "guarded": None}
     guarded = None
     if sought.recipe.has_guard:
         played = play(shrunk.race, sought.recipe, switches={GUARD: "on"}, keep=False)
@@ -117,6 +128,7 @@ def _told(sought: Sought) -> dict[str, Any]:
     return {
         "runs": sought.runs,
         "race": shrunk.race.text(),
+        "cut_off": shrunk.cut_off,
         "story": story(shrunk.played.trace, shrunk.played.verdict),
         "guarded": guarded,
     }

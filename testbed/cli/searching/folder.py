@@ -48,9 +48,16 @@ class Races:
 
     def check(self) -> None:
         """Raise ScenarioError if no file could be written there: better now than after the Runs."""
-        there = next(
-            place for place in (self.folder, *self.folder.absolute().parents) if place.exists()
-        )
+        try:
+            os.lstat(self.folder)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise ScenarioError(
+                f"--out {self.folder}: {error.strerror}.\nNext: name a folder, such as --out races"
+            ) from error
+        places = (self.folder, *self.folder.absolute().parents)
+        there = next(place for place in places if os.path.lexists(place))
         if not there.is_dir():
             raise ScenarioError(
                 f"--out {self.folder}: {there} is a file; expected a folder.\n"
