@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 import signal
+import sys
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,9 @@ import trio
 from recipes import BUSY
 from samples import orders, reads, scenario
 
+from testbed.child import Jobs
 from testbed.choosers.calm import Calm
+from testbed.cli import main
 from testbed.cli.benches import (
     api,
     autoscale,
@@ -28,6 +31,7 @@ from testbed.cli.benches import (
     door,
     life,
     load,
+    pairs,
     preempt,
     room_profile,
     runs,
@@ -549,3 +553,44 @@ def test_the_load_is_ten_actors_and_about_so_many_turns(
     kinds = Counter(step.kind for step in trace.steps)
     assert kinds["serve"] == kinds["answer"]
     assert kinds["start"] == load.ACTORS == 10
+
+
+# -- pairs ----------------------------------------------------------------------------------------
+
+
+def test_the_race_of_a_pair_is_searched_for() -> None:
+    """Runs until it is found, in the median and at most, and what it is shrunk to."""
+    told: list[int] = []
+    figures = pairs.measure(seeds=3, scenario="lost_update", done=told.append)["lost_update"]
+    assert told == [1, 1, 1]
+    assert (figures["found"], figures["of"], figures["cut_off"]) == (3, 3, 0)
+    assert 1 <= figures["runs"] <= figures["runs_at_most"] <= 10
+    assert (figures["deviations_at_most"], figures["faults_at_most"]) == (1, 0)
+    assert 0 < figures["cpu_s"] <= figures["cpu_s_at_most"]
+    assert pairs.length(seeds=2) == 2 * sum(scenario.has_guard for scenario in known())
+
+
+def test_a_pair_that_is_not_found_counts_as_longer_than_all() -> None:
+    """Within the Runs that it is given."""
+    figures = pairs.measure(seeds=2, runs_max=3, scenario="late_short_write")["late_short_write"]
+    assert (figures["found"], figures["runs"], figures["deviations_at_most"]) == (0, None, None)
+    half = pairs.summary([pairs.FoundRace(4, 1.0, 2, 1, 50), pairs.FoundRace(None, 3.0)])
+    assert (half["found"], half["runs"], half["runs_at_most"]) == (1, 4, None)
+    assert (half["window_ms"], half["faults_at_most"], half["cpu_s_at_most"]) == (50, 1, 3.0)
+
+
+def test_pairs_are_the_same_in_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the time they take."""
+    monkeypatch.setattr("testbed.search.sharing.can_fork", lambda: sys.platform == "linux")
+    found = [pairs.measure(2, scenario="lost_update", jobs=Jobs(n))["lost_update"] for n in (1, 2)]
+    for each in found:
+        del each["cpu_s"], each["cpu_s_at_most"]
+    assert found[0] == found[1]
+
+
+def test_pairs_are_printed_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each."""
+    assert main(["bench", "pairs", "--scenario", "tug_of_war", "--seeds", "2"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^  pair +found +runs +at most +CPU s", out, re.MULTILINE)
+    assert re.search(r"^  tug_of_war +2 of 2 +1 +1 +[\d.]+ +[\d.]+ +0 +0 +-$", out, re.MULTILINE)

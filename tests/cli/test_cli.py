@@ -996,8 +996,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: api, autoscale, cluster, compare, determinism, door, preempt, runs, schedule, "
-        "search, store, turns.\n"
+        "Known: api, autoscale, cluster, compare, determinism, door, pairs, preempt, runs, "
+        "schedule, search, store, turns.\n"
         "Next: testbed bench --help\n",
     ),
     "an option of another benchmark": (
@@ -1009,7 +1009,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
     "an option of the search, elsewhere": (
         ["bench", "runs", "--runs-max", "3"],
         2,
-        "ScenarioError: --runs-max: the benchmark 'runs' does not take it; expected with search.\n"
+        "ScenarioError: --runs-max: the benchmark 'runs' does not take it; "
+        "expected with pairs, search.\n"
         "Next: testbed bench runs\n",
     ),
     "a chooser that does not draw": (

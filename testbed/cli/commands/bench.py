@@ -30,6 +30,7 @@ BENCHES = {
     "runs": ("runs", "scenario", "profile"),
     "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
+    "pairs": ("seeds", "runs_max", "scenario", "jobs"),
     "search": ("seeds", "runs_max", "scenario", "chooser", "shrinks", "jobs"),
 }
 """Each benchmark, and the options it takes."""
@@ -58,19 +59,23 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--seed", type=int, help="Seed of the choices (determinism).")
 @click.option("--driver", help=f"How actors are run (determinism): {', '.join(DRIVERS)}.")
 @click.option("--crashes", type=click.IntRange(min=0), help="The most in each Run (determinism).")
-@click.option("--seeds", type=click.IntRange(min=1), help="Trials of each chooser (search).")
-@click.option("--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (search).")
-@click.option("--scenario", help="Only this one (runs, determinism, search).")
+@click.option(
+    "--seeds", type=click.IntRange(min=1), help="Trials of each chooser or pair (pairs, search)."
+)
+@click.option(
+    "--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (pairs, search)."
+)
+@click.option("--scenario", help="Only this one (runs, determinism, pairs, search).")
 @click.option("--chooser", help="Only this chooser (search).")
 @click.option("--profile", is_flag=True, default=None, help="Where a Run's time goes (runs).")
 @click.option("--shrinks", type=click.IntRange(min=0), help="Races shrunk by chooser (search).")
-@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), help=f"{JOBS} (search)")
+@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), help=f"{JOBS} (pairs, search)")
 @click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
     """Measure NAME, or everything: turns, store, api, door, schedule, preempt, autoscale, cluster,
-    runs, compare, determinism, search.
+    runs, compare, determinism, pairs, search.
 
     \b
     turns         turns per second, also relative to plain trio checkpoints
@@ -86,6 +91,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
                   checkpoints; with --profile, in which parts of the testbed their time goes
     compare       Runs per second with all measures of each, relative to playing alone
     determinism   one digest of the traces of many Runs, to compare between processes
+    pairs         Runs and seconds until a search has the race of each pair, and how small it is
     search        Runs to the first violation of each race, for each chooser with a seed
     """
     if name is not None and name not in BENCHES:
@@ -258,5 +264,31 @@ def _runs(number: int | None, unknown: str = "more") -> str:
     return unknown if number is None else str(number)
 
 
-PRINTED = {"runs": _print_runs, "search": _print_search}
+PAIRS_HEAD = (
+    "pair", "found", "runs", "at most", "CPU s", "at most", "lines", "faults", "window",
+)  # fmt: skip
+
+
+def _print_pairs(figures: dict[str, Any], indent: str) -> None:
+    """Print a line for each pair; `more` stands for more than all Runs."""
+    rows: list[tuple[str, ...]] = [PAIRS_HEAD]
+    for name, found in figures.items():
+        window = found["window_ms"]
+        rows.append(
+            (
+                name,
+                f"{found['found']} of {found['of']}",
+                _runs(found["runs"]),
+                _runs(found["runs_at_most"]),
+                str(found["cpu_s"]),
+                str(found["cpu_s_at_most"]),
+                _runs(found["deviations_at_most"], "-"),
+                _runs(found["faults_at_most"], "-"),
+                "-" if window is None else f"{window:,} ms",
+            )
+        )
+    _print_table(rows, indent)
+
+
+PRINTED = {"runs": _print_runs, "pairs": _print_pairs, "search": _print_search}
 """The benchmarks with a table of their own."""
