@@ -35,7 +35,7 @@ HORIZON_MS = 60_000
 
 
 def agent() -> DaemonSet:
-    """A DaemonSet, such as an agent for logs, whose pods are YuniKorn's."""
+    """A DaemonSet, such as an agent for logs; YuniKorn schedules its pods."""
     labels = Map(app="agent")
     spec = Pod.of("", cpu_m=2000, scheduler_name=YUNIKORN).spec
     template = PodTemplate(Meta(labels=labels), spec)

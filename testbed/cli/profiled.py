@@ -67,10 +67,6 @@ def _breach(played: Played, claim: str) -> Violation | None:
     return next((v for v in played.verdict.violations if claim in ("", v.invariant)), None)
 
 
-def _matched(played: Played) -> int:
-    return sum(bool(fate.matched) for fate in played.fates)
-
-
 def _in_words(played: Played, claim: str) -> str:
     verdict = played.verdict
     if breach := _breach(played, claim):
@@ -79,16 +75,17 @@ def _in_words(played: Played, claim: str) -> str:
         said = f"another claim is breached: {verdict.violations[0].invariant}"
     else:
         said = verdict.outcome
-    return said + unmatched(played)
+    return said + missed(played)
 
 
-def unmatched(played: Played) -> str:
-    """How many lines did nothing there, in words; empty if all did something."""
-    missed = len(played.fates) - _matched(played)
-    return f" ({missed} of {len(played.fates)} lines matched nothing there)" if missed else ""
+def missed(played: Played) -> str:
+    """How many lines matched nothing there, in words; empty if each matched something."""
+    none, of = len(played.unmatched), len(played.fates)
+    return f" ({none} of {of} lines matched nothing there)" if none else ""
 
 
 def _as_data(played: Played) -> dict[str, Any]:
     violations = [violation.invariant for violation in played.verdict.violations]
-    matched = {"lines": len(played.fates), "matched": _matched(played)}
+    of = len(played.fates)
+    matched = {"lines": of, "matched": of - len(played.unmatched)}
     return {"verdict": played.verdict.outcome, "violates": violations, **matched}

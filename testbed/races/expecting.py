@@ -47,7 +47,7 @@ class Side:
     @property
     def unmatched(self) -> list[Fate]:
         """The lines that matched nothing."""
-        return [fate for fate in self.played.fates if not fate.matched]
+        return self.played.unmatched
 
     @property
     def is_stale(self) -> bool:

@@ -39,6 +39,11 @@ class Played:
         """The Trace of its Run; it has Steps only if they were kept."""
         return self.world.trace
 
+    @property
+    def unmatched(self) -> list[Fate]:
+        """The lines that matched nothing."""
+        return [fate for fate in self.fates if not fate.matched]
+
     def ambiguous(self, fate: Fate) -> dict[str, list[str]]:
         """Return the sentences of a line that name no task though several tasks did the same, each
         with those tasks."""

@@ -8,7 +8,7 @@ At each turn, the first of these that applies:
 4. The dullest Option is performed.
 
 When nothing else can happen, a fault whose moment has come still strikes. Otherwise the Option that
-was held first is released: that is what `quiet` waits for, and how a hold ends whose `until` never
+was held first is released: that is what `quiet` waits for, and how a hold ends if its `until` never
 comes. So a Run never gets stuck in a hold.
 
 A hold begins only when its Option would be performed, and changes nothing before that. An Option

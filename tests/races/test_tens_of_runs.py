@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+import attrs
 import pytest
 from stage import Puppet, note
 
@@ -144,3 +145,38 @@ def test_a_run_that_goes_on_for_ever_is_ended_early_and_leaves_nothing_out(
     later = trying.verdict(bare, 60)
     assert later is not None
     assert later.turns == 60
+
+
+def spared(world: World) -> None:
+    """Beta misses the note of alpha if it is late, or if there is no note `spares`."""
+
+    async def alpha(client: Client) -> None:
+        await client.create(note("one"))
+
+    async def beta(client: Client) -> None:
+        await client.sleep(1)
+        names = {seen.meta.name for seen in (await client.list(Note)).items}
+        if not {"one", "spares"} <= names:
+            client.record("missed")
+
+    def is_seen(see: Evidence) -> str | None:
+        return "missed" if see.records else None
+
+    world.add(note("spares"))
+    world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+    world.claim(always(is_seen, reads=("records",)))
+
+
+def test_what_a_smaller_world_breaches_is_not_the_smallest_race() -> None:
+    """Without that note no line is needed; in the whole World one is, and that is what is told when
+    a shrink is interrupted."""
+    hold = "  - hold: alpha create notes/default/one\n    until: beta list notes\n"
+    race, recipe = parse(f"scenario: x\nholds:\n{hold}", "late"), of(spared)
+    first = play(race, recipe)
+    violation = breach_of(first.verdict)
+    assert violation is not None
+    trying = Trying(recipe, race.switches, violation, Limits())
+    trying.begin_with(race, first)
+    smaller = attrs.evolve(race.having(()), without=("notes/default/spares",))
+    assert trying.breaches(smaller)
+    assert trying.smallest == race

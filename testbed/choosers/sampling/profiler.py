@@ -22,9 +22,9 @@ class Access:
     """What one effect touches of the keys that several actors share: objects, cursors, and the
     logs of kinds, without their fields."""
 
-    reads: list[str]
+    reads: tuple[str, ...]
     """Those it does not write, sorted."""
-    writes: list[str]
+    writes: tuple[str, ...]
     """Sorted."""
 
     @classmethod
@@ -39,7 +39,7 @@ def _access(read: Set[str], written: Set[str], delivered: str) -> Access:
     reads, writes = _shared(read), _shared(written)
     if delivered:
         reads = reads | {delivered}
-    return Access([*sorted(reads - writes)], [*sorted(writes)])
+    return Access(tuple(sorted(reads - writes)), tuple(sorted(writes)))
 
 
 @lru_cache(KEPT_MAX)

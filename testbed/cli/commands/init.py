@@ -15,7 +15,7 @@ from testbed.errors import ScenarioError
 from testbed.races.expecting import pair_of
 from testbed.testing.seek import seek
 from testbed.world import shelf
-from testbed.world.scenario import GUARD, find
+from testbed.world.scenario import GUARD, Scenario, find
 
 ACTOR = '''\
 """An actor: frozen settings, and a `run` that touches the world through its Client alone."""
@@ -121,7 +121,7 @@ TRY = (
 
 
 COPIED_TEST = '''\
-"""The race of {title}: found without the guard, and kept away by it."""
+"""The race of {function}: found without the guard, and kept away by it."""
 
 from {module} import {function}
 
@@ -147,9 +147,15 @@ class Start:
     lines: tuple[str, ...]
 
 
-def copied(name: str) -> Start:
+def names_of_copy(recipe: Scenario) -> tuple[str, str, str]:
+    """The file of its copy, of the test, and of the race."""
+    stem = f"my_{recipe.build.__name__}"
+    return f"{stem}.py", f"test_{stem}.py", f"{stem}{ENDINGS[0]}"
+
+
+def copied(recipe: Scenario) -> Start:
     """A scenario that comes along, as one of the user's own: its file, its race and a test."""
-    recipe = find(name)
+    name = recipe.name
     source = inspect.getsourcefile(recipe.build)
     if not shelf.theme_of(recipe):
         raise ScenarioError(
@@ -162,20 +168,21 @@ def copied(name: str) -> Start:
             "Next: testbed list"
         )
     function = recipe.build.__name__
-    module = f"my_{function}"
+    file, test_file, race_file = names_of_copy(recipe)
+    module = file.removesuffix(".py")
     own = f"{module}:{function}"
     files = {
-        f"{module}.py": Path(source).read_text(encoding="utf-8"),
-        f"test_{module}.py": COPIED_TEST.format(title=function, module=module, function=function),
+        file: Path(source).read_text(encoding="utf-8"),
+        test_file: COPIED_TEST.format(module=module, function=function),
     }
     shrunk = seek(recipe, runs=RUNS_MAX, switches={GUARD: "off"}).shrunk
-    lines = [f"testbed show {module}.py:{function}", f"testbed search {module}.py:{function}"]
+    lines = [f"testbed show {file}:{function}", f"testbed search {file}:{function}"]
     if shrunk is not None:
-        both = pair_of(shrunk.race, recipe, f"{module}{ENDINGS[0]}")
+        both = pair_of(shrunk.race, recipe, race_file)
         race = attrs.evolve(shrunk.race, scenario=own, expect=both)
-        files[f"{module}{ENDINGS[0]}"] = race.text()
-        lines.append(f"testbed check {module}{ENDINGS[0]} --scenario-path .")
-    return Start(files, (*lines, f"python -m pytest test_{module}.py"))
+        files[race_file] = race.text()
+        lines.append(f"testbed check {race_file} --scenario-path .")
+    return Start(files, (*lines, f"python -m pytest {test_file}"))
 
 
 @click.command("init", epilog=EXIT_CODES)
@@ -187,16 +194,19 @@ def command(folder: str, name: str | None, as_json: bool) -> int:
     folder, each with comments; or with --from a copy of a scenario that `testbed list` shows, with
     its race and a test. No file is overwritten.
     """
-    start = Start(FILES, TRY) if name is None else copied(name)
     given = "" if name is None else f"--from {shlex.quote(name)} "
     elsewhere = f"testbed init {given}another-folder"
     root = Path(folder)
-    clashes = [file for file in start.files if (root / file).exists()]
+    recipe = None if name is None else find(name)
+    names = FILES if recipe is None else names_of_copy(recipe)
+    # Before a search: nobody waits for what is not written.
+    clashes = [file for file in names if (root / file).exists()]
     if clashes:
         raise ScenarioError(
             f"{folder}: {', '.join(clashes)} {'is' if len(clashes) == 1 else 'are'} there already, "
             f"and nothing is written.\nNext: {elsewhere}"
         )
+    start = Start(FILES, TRY) if recipe is None else copied(recipe)
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:

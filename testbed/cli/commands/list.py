@@ -38,7 +38,8 @@ def command(
     _check("component", component, sorted({each for page in pages for each in page.components}))
     _check("kind", kind, shelf.KINDS)
     if issue is not None and not any(page.is_about(issue) for page in pages):
-        _check("issue", issue, sorted({each for page in pages for each in page.issues}))
+        issues = sorted({each for page in pages for each in page.issues})
+        raise UnknownName("issue", issue, issues, see="testbed list")
     found = [
         page
         for page in pages

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from testbed.cli.profiled import unmatched
+from testbed.cli.profiled import missed
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.fault import Fault
 from testbed.races.expecting import of_every_world
-from testbed.races.playing import play
+from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.story.explain import story
 from testbed.testing.seek import Sought, seek
@@ -42,29 +42,27 @@ def command(scenario: str, is_page: bool, as_json: bool) -> int:
         if as_json:
             say_json({**page.as_dict(), "page": page.text})
         return 0
-    sought = seek(recipe, runs=RUNS_MAX, switches=_off(recipe))
+    sought = seek(recipe, runs=RUNS_MAX, switches=recipe.sides({})[0])
     if as_json:
         say_json({**page.as_dict(), "page": page.text, **_told(sought)})
         return 0
-    say(f"\n{_race_in_words(recipe, sought)}")
-    switch = "" if recipe.values({}) == recipe.values(_off(recipe)) else f" --switch {GUARD}=off"
+    say(f"\n{_race_in_words(sought)}")
+    is_on = recipe.has_guard and recipe.values({})[GUARD]
+    switch = f" --switch {GUARD}=off" if is_on else ""
     say(f"\nNext: testbed search {shlex.quote(scenario)}{switch} --until-first")
     return 0
-
-
-def _off(recipe: Scenario) -> dict[str, Any]:
-    return {GUARD: "off"} if recipe.has_guard else {}
 
 
 def page_text(page: Page) -> str:
     """The page, as plain text."""
     recipe = page.scenario
     world = recipe.world()
+    of_all = of_every_world()
     actors, servers = ", ".join(world.table.roles), ", ".join(world.wire.posts)
     facts = {
         "in it": "; ".join(filter(None, [actors, f"asked: {servers}" if servers else ""])),
         "made of": ", ".join(page.components),
-        "claims": ", ".join(name for name in world.judge.claims if name not in of_every_world()),
+        "claims": ", ".join(name for name in world.judge.claims if name not in of_all),
         "may fail": ", ".join(_in_words(fault) for fault in world.allowed) or "nothing",
         "issues": ", ".join(page.issues),
         "switches": ", ".join(f"{n}={switch.shown}" for n, switch in recipe.switches.items()),
@@ -85,7 +83,7 @@ def _in_words(fault: Fault) -> str:
     return f"{fault.word}{target} {counted(fault.times_max, 'time')}"
 
 
-def _race_in_words(recipe: Scenario, sought: Sought) -> str:
+def _race_in_words(sought: Sought) -> str:
     shrunk = sought.shrunk
     if shrunk is None:
         return sought.looked
@@ -96,24 +94,19 @@ def _race_in_words(recipe: Scenario, sought: Sought) -> str:
         needs = f"Not shrunk to the end ({shrunk.cut_off}):"
     else:
         needs = "It takes no more than this:"
-    told = story(shrunk.played.trace, shrunk.played.verdict)
-    return "\n".join(
-        [
-            f"Found in {counted(sought.runs, 'run')}, shrunk in {shrunk.runs:,} more. {needs}",
-            *(["", *lines] if lines else []),
-            "",
-            told,
-            *_with_guard(recipe, shrunk.race),
-        ]
-    )
+    told = [f"Found in {counted(sought.runs, 'run')}, shrunk in {shrunk.runs:,} more. {needs}"]
+    told += ["", *lines] if lines else []
+    told += ["", story(shrunk.played.trace, shrunk.played.verdict)]
+    if guarded := _guarded(sought.recipe, shrunk.race):
+        told += ["", f"The same with {GUARD}=on{missed(guarded)}: {guarded.verdict}"]
+    return "\n".join(told)
 
 
-def _with_guard(recipe: Scenario, race: Race) -> list[str]:
-    """What the same lines come to with the guard on."""
+def _guarded(recipe: Scenario, race: Race) -> Played | None:
+    """The same lines with the guard on; None if there is none."""
     if not recipe.has_guard:
-        return []
-    played = play(race, recipe, switches={GUARD: "on"}, keep=False)
-    return ["", f"The same with {GUARD}=on{unmatched(played)}: {played.verdict}"]
+        return None
+    return play(race, recipe, switches={GUARD: "on"}, keep=False)
 
 
 def _told(sought: Sought) -> dict[str, Any]:
@@ -121,14 +114,11 @@ def _told(sought: Sought) -> dict[str, Any]:
     shrunk = sought.shrunk
     if shrunk is None:
         return {"runs": sought.runs, "race": None, "cut_off": "", "story": None, "guarded": None}
-    guarded = None
-    if sought.recipe.has_guard:
-        played = play(shrunk.race, sought.recipe, switches={GUARD: "on"}, keep=False)
-        guarded = played.verdict.outcome
+    guarded = _guarded(sought.recipe, shrunk.race)
     return {
         "runs": sought.runs,
         "race": shrunk.race.text(),
         "cut_off": shrunk.cut_off,
         "story": story(shrunk.played.trace, shrunk.played.verdict),
-        "guarded": guarded,
+        "guarded": guarded and guarded.verdict.outcome,
     }

@@ -6,7 +6,6 @@ from collections.abc import Generator, Sequence
 
 from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
-from testbed.turns.garbage import collected_between
 
 
 class Here:
@@ -22,8 +21,7 @@ class Here:
 
     def play(self, batch: Sequence[PlannedRun]) -> Generator[Outcome, None, None]:
         """Play each Run when its Outcome is asked for."""
-        with collected_between():
-            yield from map(self.player.play, batch)
+        yield from map(self.player.play, batch)
 
     def close(self) -> None:
         """Release nothing: it holds nothing."""

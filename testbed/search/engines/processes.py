@@ -28,7 +28,6 @@ from testbed.objects.codec import encode
 from testbed.search.engines import worker as of_worker
 from testbed.search.planned_run import Data, Outcome, PlannedRun
 from testbed.search.player import Player
-from testbed.turns.garbage import collected_between
 
 HANG_S = 120.0
 """How long a Run may take until its worker is killed. The watchdog ends a slow turn far earlier."""
@@ -154,14 +153,11 @@ class Processes:
 
     def _played_here(self, waiting: deque[PlannedRun]) -> Generator[Outcome, None, None]:
         """Play the first of them here, while that is worth no process."""
-        if self._alone_s <= 0:
-            return
-        with collected_between():
-            while waiting and self._alone_s > 0:
-                began_s = time.monotonic()
-                outcome = self.player.play(waiting.popleft())
-                self._alone_s -= time.monotonic() - began_s
-                yield outcome
+        while waiting and self._alone_s > 0:
+            began_s = time.monotonic()
+            outcome = self.player.play(waiting.popleft())
+            self._alone_s -= time.monotonic() - began_s
+            yield outcome
 
     # -- giving and taking ----------------------------------------------------------------------
 
