@@ -138,6 +138,8 @@ def _looks_at(server: ApiServer, operation: Operation) -> Footprint:
         case "create/eviction", _:
             budgets = "poddisruptionbudgets"
             return server.reading(budgets, within) | server.writing(budgets, within)
+        case "create/binding", _ if server.switches.bind_checks_room:
+            return server.reading("pods") | server.reading("nodes")
         case "create", "pods":
             named = Footprint(reads=frozenset(_class_named(operation.body)))
             looked_at = server.reading("priorityclasses") | server.reading("resourcequotas", within)

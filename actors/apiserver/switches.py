@@ -13,6 +13,10 @@ class ApiServerSwitches:
 
     clear_nnn_on_bind: bool = on_off(False)
     """Whether a bind clears the `nominatedNodeName` of the pod."""
+    bind_checks_room: bool = on_off(False)
+    """An experiment: whether a bind is refused if the node has not enough for the pod beside those
+    that are bound to it. In Kubernetes a bind looks at the pod alone, and its kubelet is the last
+    check."""
     client_priority: str = one_of("must_equal", "reject_any")
     """Whether a new pod may say its priority as a number: only that of its class, or none."""
     default_tolerations: bool = on_off(True)

@@ -27,11 +27,14 @@ from actors.shared.owners import controller_of
 from testbed import ApiError, Client
 from testbed.objects import Condition, Pod, ReplicaSet
 from testbed.objects.condition import find, having
+from testbed.objects.pod import FAILED
 from testbed.objects.workload import ReplicaSetStatus
 
 BURST = 500
 """The most pods that one sync creates or deletes (T-30)."""
 FAILURE = "ReplicaFailure"
+FIRST_MS, MOST_MS = 10_000, 300_000
+"""With `replace_failed=backoff`: how long it waits after the first pod that failed; it doubles."""
 
 
 class ReplicaSetLoop(ControlLoop):
@@ -89,12 +92,25 @@ class ReplicaSetLoop(ControlLoop):
     async def manage(self, item: ReplicaSet, pods: list[Pod]) -> None:
         """Create what is missing, or delete what is too much."""
         gap = len(pods) - wanted_by(item)
-        if gap < 0:
+        if gap < 0 and (in_ms := self._waits_ms(item)) > 0:
+            self.todo.add(item.key, in_ms)
+        elif gap < 0:
             new = pod_from(item, item.spec.template)
             await self.control.create(item, [new] * min(-gap, BURST))
         elif gap > 0:
             doomed = to_delete(pods, self._related(item), min(gap, BURST), self.client.now())
             await self.control.delete(item, doomed)
+
+    def _waits_ms(self, item: ReplicaSet) -> int:
+        """For how long it still backs off from the pods of a ReplicaSet that have failed."""
+        if self.client.switches.replace_failed == "at_once":
+            return 0
+        failed = [pod for pod in self.pods.of(item) if pod.status.phase == FAILED]
+        if not failed:
+            return 0
+        last_ms = max(pod.meta.created_ms or 0 for pod in failed)
+        wait_ms: int = min(FIRST_MS * 2 ** (len(failed) - 1), MOST_MS)
+        return last_ms + wait_ms - self.client.now()
 
     def _related(self, item: ReplicaSet) -> Iterable[Pod]:
         """The pods of all ReplicaSets that have the same controller; none if it has none."""

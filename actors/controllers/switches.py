@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from testbed.switches import Component, on_off, whole
+from testbed.switches import Component, on_off, one_of, whole
 
 
 @attrs.frozen
@@ -13,6 +13,9 @@ class ControllerSwitches:
 
     expectations: bool = on_off(True)
     """Whether a controller waits until it has heard of its own creates and deletes (CTL-2)."""
+    replace_failed: str = one_of("at_once", "backoff")
+    """When a ReplicaSet replaces pods that have failed: at once, or, as was proposed (kubernetes
+    PR#130411), 10 s after the last one was created, doubling up to five minutes."""
     bug_conflict_writes_old_status: bool = on_off(False)
     """A fault before 1.17: if the disruption controller meets a conflict, it reads the budget again
     and writes its old count over the new status (kubernetes#82149)."""

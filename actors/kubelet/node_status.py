@@ -107,7 +107,7 @@ class NodeStatusWriter:
         room = before.allocatable
         if self._reserved is not None and self._eviction is not None:
             room = allocatable_of(before.capacity, self._reserved, self._eviction.settings)
-        return evolved(before, conditions=conditions, allocatable=room)
+        return NodeStatus(before.capacity, room, conditions)
 
     def _conditions(self) -> list[Condition]:
         """The conditions that it reports."""

@@ -88,6 +88,7 @@ class Decider:
                 pick=self._pick,
                 now_ms=now_ms,
                 selector=self._selector,
+                nominated=self._nominated(found.pod, nominations),
             )
         return _unschedulable(found, preemption)
 
@@ -106,6 +107,14 @@ class Decider:
         )
         self._start = found.next_start
         return found
+
+    def _nominated(self, pod: PodInfo, nominations: Nominations) -> str:
+        """The node that the pod is nominated to, if its nomination is written before any victim
+        goes (SCH-117); else empty."""
+        if self._switches.nominate == "after_victims":
+            return ""
+        uids = {node: [info.uid for info in on] for node, on in nominations.nominated.items()}
+        return next((node for node in uids if pod.uid in uids[node]), "")
 
     def _in_place_of_others(self, found: Feasibility) -> Decision | None:
         """Place the pod as if no less important pod were there: its kubelet makes them go (CTL-54).

@@ -47,7 +47,8 @@ class SchedulerParts:
     """How a SchedulingLoop makes its parts. A mutant names the one that it replaces."""
 
     cache: Callable[[int], SchedulerCache] = SchedulerCache
-    nominator: Callable[[Callable[[str], Pod | None], Callable[[Pod], str]], Nominator] = Nominator
+    nominator: Callable[..., Nominator] = Nominator
+    """Called as `Nominator`."""
     queue: Callable[[Nominator, SchedulerSwitches, Iterable[Filter]], PodQueue] = queue_of
     decider: Callable[..., Any] = decider_of
     """Called as `policies.decider_of`."""
@@ -81,8 +82,12 @@ class SchedulingLoop:
             client,
             is_fenced=replica is not None and replica.is_fenced,
             watches_failed=evictions is not None,
+            only_of=pods_of if switches.pods_seen == "own" else "",
         )
-        nominator = self.parts.nominator(informers.pod, NOMINATION[switches.nnn_storage])
+        nominator = self.parts.nominator(
+            informers.pod, NOMINATION[switches.nnn_storage],
+            nominates_gone=switches.nominates_gone,
+        )  # fmt: skip
         beliefs = Beliefs(
             self.parts.cache(switches.assume_ttl_ms),
             nominator,
@@ -109,7 +114,9 @@ class SchedulingLoop:
         books.timers.begin()
         while True:
             record.current = queued = await books.next()
-            if not self.is_to_be_skipped(queued.pod):
+            if self.is_to_be_skipped(queued.pod):
+                books.beliefs.queue.done(queued)
+            else:
                 await self.cycle(queued)
             record.current = None
 
@@ -130,6 +137,8 @@ class SchedulingLoop:
         """Run one scheduling cycle: decide, then place the pod, or make room and requeue it."""
         decision = self.decide(queued.pod)
         deed = Deed(self.books, self.client.record("cycle", facts_of(queued, decision)))
+        if cycle_ms := self.books.switches.cycle_ms:
+            await self.client.sleep(cycle_ms, f"cycle {queued.pod.key}")
         if decision.node:
             failure = self.binder.begin(Placement(deed, queued, queued.pod, decision.node))
         else:

@@ -48,14 +48,42 @@ class SchedulerSwitches:
     milliseconds (SCH-30)."""
     requeue_scope: str = one_of("plugin_events", "everything")
     """Which pods an event requeues: those refused by a filter that waits for it, or all."""
+    node_events: str = one_of("improved", "all")
+    """Which updates of a node are an event: those by which it may suit more pods, or, as in 1.12,
+    all, heartbeats too (SCH-21, kubernetes#70316)."""
+    backs_off: bool = on_off(True)
+    """Whether a pod of the priority queue that has failed backs off before it is tried again; else,
+    as in 1.12, an event makes it active at once (SCH-11, kubernetes#71486)."""
     requeue_on_nnn_clear: bool = on_off(False)
     """Whether a pod is requeued because its nomination was cleared."""
+    requeue_others_on_nnn_clear: bool = on_off(False)
+    """Whether pods that are not more important are requeued when the informer shows that a pod is
+    nominated there no longer, or is gone, as since kubernetes PR#129058 (SCH-27)."""
+    in_flight: str = one_of("move_cycle", "event_list", "bug_event_list")
+    """How the priority queue knows what came while a pod was tried: by the cycle of the last move;
+    by a list of events, as in 1.29; or by that of 1.28.0, in which a pod can lose its place
+    (SCH-16, kubernetes PR#120413)."""
+    cycle_ms: int = whole(0)
+    """How long a scheduling cycle takes, once it has looked at the cluster; in a large cluster it
+    takes some time, in which events come."""
     # -- the cache ------------------------------------------------------------------------------
+    pods_seen: str = one_of("all", "own")
+    """Which pods its informer shows: all, or, as before kubernetes PR#63003, only those that name
+    it as their scheduler (SCH-2)."""
     assume_ttl_ms: int = whole(0)
     """How long a pod stays assumed after its binding, if no informer reports it; 0: for ever."""
     nominated_accounting: str = one_of("ge_priority", "none")
     """Which nominated pods filters count on their node: those of at least the priority of the pod
     in question, or none (SCH-59)."""
+    nominations: str = one_of("own", "all")
+    """Whose nominations it knows: those of the pods that are its own to place, as in Kubernetes, or
+    those of every scheduler's pods (SCH-109)."""
+    nomination_counts: str = one_of("at_once", "when_seen")
+    """When it counts a nomination that it has made itself: at once, or, as before kubernetes
+    PR#72259, when its informer shows the patch (SCH-48)."""
+    nominates_gone: bool = on_off(False)
+    """Whether a pod is nominated that was deleted or bound while it was tried, as before kubernetes
+    PR#102498 (SCH-47)."""
     own_nomination: str = one_of("try_first", "ignore")
     """Whether the node a pod is nominated to is tried before all others."""
     nnn_storage: str = one_of("status", "annotation")
@@ -94,6 +122,10 @@ class SchedulerSwitches:
     """How PodDisruptionBudgets count: violated only if needed, never, or ignored (SCH-95)."""
     bug_victims_unsorted: bool = on_off(True)
     """A fault of 1.26: the first victim counts as the most important one, even if it is not."""
+    nominate: str = one_of("after_victims", "before_victims")
+    """Whether a nomination is written once the victims are deleted, or before the first is: then by
+    a write that names the revision of the pod, and a pod that is nominated and has to make room
+    again does so on that node if it can, whatever another would cost (SCH-117)."""
     disruption_condition: bool = on_off(True)
     """Whether a victim gets a DisruptionTarget condition before it is deleted (SCH-96)."""
     bug_disruption_status_from_preemptor: bool = on_off(True)
@@ -161,6 +193,7 @@ PROFILES: dict[str, dict[str, str]] = {
     "k8s-modern": {
         "victim_last_tie": "name",
         "requeue_on_nnn_clear": "on",
+        "requeue_others_on_nnn_clear": "on",
         "eligibility_terminating": "preempted_only",
         "victim_not_found": "ignore",
         "bug_victims_unsorted": "off",

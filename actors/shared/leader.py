@@ -72,8 +72,8 @@ class Leader:
             await self._client.sleep(RETRY_MS, "renew lease")
 
     async def release(self) -> None:
-        """Give the lease up, so that another replica can take it at once. The components of
-        Kubernetes do not do this."""
+        """Give the lease up, so that another replica can take it at once, as the scheduler of
+        Kubernetes does when it is told to end (kubernetes PR#100305)."""
         if self.is_leading:
             now_ms = self._client.now()
             self._sure_until_ms = 0

@@ -128,7 +128,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "queue": {
         f"actors/scheduler/queue/{name}.py": QUEUE
-        for name in ("fifo", "heap", "priority_queue", "queued", "unschedulable")
+        for name in ("fifo", "heap", "in_flight", "priority_queue", "queued", "unschedulable")
     },
     "preemption": {
         f"actors/scheduler/preemption/{name}.py": PREEMPTION

@@ -1,4 +1,5 @@
-"""Bind: gives a pod its node, once. It looks at the pod only: not at the node, nor at its room."""
+"""Bind: gives a pod its node, once. It looks at the pod only: not at the node, nor at its room,
+unless the switch `bind_checks_room` says so."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from typing import Any
 
 from actors.apiserver.call import Call
 from testbed.errors import BadRequest
-from testbed.objects import Binding, Condition, condition
-from testbed.objects.meta import Numbered, evolved
+from testbed.objects import Binding, Condition, Node, Pod, condition, requests_of, room_of
+from testbed.objects.meta import Numbered, evolved, key_of
 from testbed.store.endpoint import Handler
 from testbed.store.store_endpoint import is_at
 
@@ -42,6 +43,10 @@ def bind(call: Call) -> Handler:
         raise call.conflict(f'pod {name} is already assigned to node "{pod.spec.node_name}"')
     if pod.spec.scheduling_gates:
         raise call.conflict(f"pod {name} has non-empty .spec.schedulingGates")
+    if call.server.switches.bind_checks_room:
+        lack = _lack(call, pod, body.target.name)
+        if lack:
+            raise call.conflict(f'node "{body.target.name}" has not enough {lack} for pod {name}')
     conditions = condition.having(pod.status.conditions, SCHEDULED, call.now_ms)
     status = evolved(pod.status, conditions=conditions)
     if call.server.switches.clear_nnn_on_bind:
@@ -50,3 +55,19 @@ def bind(call: Call) -> Handler:
     spec = evolved(pod.spec, node_name=body.target.name)
     return call.put(evolved(pod, spec=spec, status=status))
     yield
+
+
+def _lack(call: Call, pod: Pod, name: str) -> str:
+    """What the node has too little of for the pod, beside those that are bound to it and not over;
+    empty if it has enough, or does not exist."""
+    node = call.current_at(key_of(Node, name))
+    if node is None:
+        return ""
+    bound = [each for each in call.server.all_stored(Pod) if each.spec.node_name == name]
+    here = [requests_of(each) for each in bound if not each.is_over]
+    room = room_of(node)
+    for resource, asked in {"pods": 1, **requests_of(pod)}.items():
+        taken = len(here) if resource == "pods" else sum(each.get(resource, 0) for each in here)
+        if asked and taken + asked > room.get(resource, 0):
+            return resource
+    return ""

@@ -36,9 +36,12 @@ class Nominator:
         self,
         pod_of: Callable[[str], Pod | None],
         nomination: Callable[[Pod], str] = in_status,
+        *,
+        nominates_gone: bool = False,
     ) -> None:
         """`pod_of` gives the pod of a key as the informer has it now."""
         self._pod_of = pod_of
+        self._nominates_gone = nominates_gone
         self.said = nomination
         """Reads from a pod object which node it is nominated to; empty: none."""
         self.nominated: dict[str, Sequence[PodInfo]] = {}
@@ -56,13 +59,15 @@ class Nominator:
     def nominate(self, pod: Pod, node: str | None = None) -> None:
         """Nominate a pod to `node`; empty: to none; None: to the node its object names (SCH-46).
 
-        A pod that the informer no longer has, or that has a node, is not nominated (SCH-47).
+        A pod that the informer no longer has, or that has a node, is not nominated, unless it
+        `nominates_gone` (SCH-47).
         """
         if self._node_of:
             self.drop(pod)
         node = self.said(pod) if node is None else node
         known = self._pod_of(pod.key)
-        if node and known is not None and not known.is_bound:
+        is_waiting = self._nominates_gone or (known is not None and not known.is_bound)
+        if node and is_waiting:
             info = info_of(pod)
             self._node_of[info.uid] = node
             self.nominated[node] = (*self.on(node), info)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from actors.scheduler.decisions.decision import Candidate
 from actors.scheduler.invariants.cycles import Cycle, CycleClaim, names
 from actors.scheduler.reference.decide import first
-from actors.scheduler.reference.preemption import FEWEST, choose, dry_run
+from actors.scheduler.reference.preemption import FEWEST, choose, dry_run, stays
 from actors.scheduler.reference.victims import keys_of
 from testbed.policy import BUILT_IN
 
@@ -16,6 +16,7 @@ class RoomIsMadeWhereItCostsLeast(CycleClaim):
 
     With a victim selector or a filter of the user's own, only the candidates found are compared.
     With `bug_victims_unsorted` the second key is the priority of the first victim, whatever it is.
+    With `nominate=before_victims`, the node that the pod is nominated to comes before all others.
     """
 
     name = "room_is_made_where_it_costs_least"
@@ -24,6 +25,11 @@ class RoomIsMadeWhereItCostsLeast(CycleClaim):
         preemption, chosen = cycle.decision.preemption, cycle.chosen
         if preemption is None or chosen is None:
             return ""
+        stay = stays(cycle.guest, cycle.cluster, preemption.candidates, cycle.switches)
+        if stay:
+            is_kept = chosen.node in stay
+            said = f"{cycle.pod.key} is nominated to {stay[0]}, and room is made on {chosen.node}"
+            return "" if is_kept else said
         price = _price(chosen, cycle)
         for other in preemption.candidates.values():
             if _price(other, cycle) < price:

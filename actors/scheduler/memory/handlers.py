@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from actors.framework.cluster_events import (
     NODE_ADDED,
+    NODE_CONDITIONS,
     NODE_DELETED,
     POD_ADDED,
     POD_DELETED,
@@ -83,6 +84,11 @@ class _Namespaces(_Handlers):
 class _Nodes(_Handlers):
     """A new node, or one that has improved in some way, is an event for the queue (SCH-21)."""
 
+    def __init__(self, books: Books) -> None:
+        super().__init__(books)
+        self.heeds_all = books.switches.node_events == "all"
+        """Whether an update that improves nothing is an event, too."""
+
     def listen(self) -> None:
         self.informers.nodes.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
@@ -93,6 +99,8 @@ class _Nodes(_Handlers):
     def on_update(self, old: Node, new: Node) -> None:
         self.cache.update_node(new)
         event = change_of(old, new)
+        if event is None and self.heeds_all:
+            event = NODE_CONDITIONS
         if event is not None:
             self.books.move(event, self.may_suit(new))
 
@@ -113,6 +121,14 @@ class _Pods(_Handlers):
     # In Kubernetes these are two sets of handlers, which hear of each change one after the other.
     # No pod is of both sets at once, so here one set does what the two would do, in their order.
 
+    def __init__(self, books: Books) -> None:
+        super().__init__(books)
+        self.nominator = books.beliefs.nominator
+        self.heeds_all = books.switches.nominations == "all"
+        """Whether the nominations of other schedulers' pods count, too (SCH-109)."""
+        self.tells_others = books.switches.requeue_others_on_nnn_clear
+        """Whether the end of a nomination is an event for other pods."""
+
     def listen(self) -> None:
         self.informers.pods.on(add=self.on_add, update=self.on_update, delete=self.on_delete)
 
@@ -125,6 +141,8 @@ class _Pods(_Handlers):
             self.add(pod)
         elif self.is_ours(pod):
             self.enqueue(pod)
+        elif self.heeds_all:
+            self.nominator.nominate(pod)
 
     def on_update(self, old: Pod, new: Pod) -> None:
         was_bound, is_bound = bool(old.spec.node_name), bool(new.spec.node_name)
@@ -152,6 +170,8 @@ class _Pods(_Handlers):
             self.enqueue(new)
         elif was_ours:
             self.dequeue(old)
+        elif self.heeds_all:
+            self.nominator.update(old, new)
 
     def on_delete(self, pod: Pod) -> None:
         # A pod that has disappeared between two lists is shown as it was last known. It may have
@@ -161,6 +181,8 @@ class _Pods(_Handlers):
             self.remove(pod)
         if (not is_bound or is_listing) and self.is_ours(pod):
             self.dequeue(pod)
+        elif self.heeds_all:
+            self.nominator.drop(pod)
 
     # -- pods that have a node ------------------------------------------------------------------
 
@@ -195,6 +217,8 @@ class _Pods(_Handlers):
             now_ms = books.client.elapsed()
             books.beliefs.queue.update(old, new, now_ms)
             books.queue_changed(now_ms)
+            if self.nominator.said(old) != self.nominator.said(new):
+                self.nomination_ended(old)
 
     def dequeue(self, pod: Pod) -> None:
         """Remove it from the queue. If it waits for Permit plugins, reject it, so that its binding
@@ -205,3 +229,11 @@ class _Pods(_Handlers):
         if waiting is not None:
             waiting.reject("", "removed")
             books.move(POD_DELETED)
+        else:
+            self.nomination_ended(pod)
+
+    def nomination_ended(self, old: Pod) -> None:
+        """A pod that was nominated as `old` is not so any more. Pods that are not more important
+        had to leave room for it: to them it is as if a pod was deleted there."""
+        if self.tells_others and self.nominator.said(old):
+            self.books.move(POD_DELETED, lambda pod: pod.priority <= old.priority)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from actors.scheduler.placing.avoid import HAVE_FAILED
 from testbed import Cache, Client, Selector
 from testbed.objects import Namespace, Node, Pod, PodDisruptionBudget
@@ -14,10 +16,16 @@ NOT_OVER = Selector(unlike=(("status.phase", SUCCEEDED), ("status.phase", FAILED
 class Informers:
     """One Cache for each kind that a scheduler watches."""
 
-    def __init__(self, client: Client, *, is_fenced: bool, watches_failed: bool) -> None:
+    def __init__(
+        self, client: Client, *, is_fenced: bool, watches_failed: bool, only_of: str = ""
+    ) -> None:
+        """`only_of`: the `schedulerName` of the only pods that it shows; empty: all pods."""
+        shown = NOT_OVER
+        if only_of:
+            shown = attrs.evolve(NOT_OVER, fields=(("spec.scheduler_name", only_of),))
         # A fenced leader lists pods and nodes from the Store itself: an older list could lack a
         # bind of the leader before it (see leading.py).
-        self.pods = Cache(client, Pod, NOT_OVER, quorum=is_fenced)
+        self.pods = Cache(client, Pod, shown, quorum=is_fenced)
         self.nodes = Cache(client, Node, quorum=is_fenced)
         self.budgets = Cache(client, PodDisruptionBudget)
         self.namespaces = Cache(client, Namespace)

@@ -55,11 +55,12 @@ def preempt(
     pick: Pick,
     now_ms: int = 0,
     selector: VictimSelector | None = None,
+    nominated: str = "",
 ) -> Preemption:
     """Decide which pods must go, and on which node, for a pod that fits nowhere.
 
     `known` is the pod as the informer has it now; None if it is gone (SCH-70). Without `selector`,
-    the switches name the one to use.
+    the switches name the one to use. Where a node is `nominated`, it comes before all others.
     """
     if known is None:
         return Preemption(False, f'pod "{feasibility.pod.pod.meta.name}" not found', ERROR)
@@ -78,7 +79,7 @@ def preempt(
     found = search(evaluator, potential)
     if not found.candidates:
         return _no_candidate(found, len(feasibility.snapshot), evaluator.tried)
-    return _chosen(found, evaluator.tried, pick)
+    return _chosen(found, evaluator.tried, pick, nominated)
 
 
 def search(evaluator: Evaluator, rows: Sequence[int]) -> CandidateSearch:
@@ -150,8 +151,8 @@ def _no_candidate(found: CandidateSearch, nodes: int, tried: int) -> Preemption:
     return Preemption(True, message, UNSCHEDULABLE, refusals=found.refusals, tried=tried)
 
 
-def _chosen(found: CandidateSearch, tried: int, pick: Pick) -> Preemption:
-    tied = best_of(found.candidates)
+def _chosen(found: CandidateSearch, tried: int, pick: Pick, nominated: str) -> Preemption:
+    tied = (nominated,) if nominated in found.candidates else best_of(found.candidates)
     node = pick("node to preempt on", tied) if len(tied) > 1 else tied[0]
     return Preemption(
         True,

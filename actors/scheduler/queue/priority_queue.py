@@ -19,11 +19,13 @@ from actors.framework.cluster_events import (
     NODE_DELETED,
     POD_ADDED,
     POD_UPDATED,
+    TIMEOUT,
     is_awaited,
     is_changed,
 )
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.queue.heap import Heap
+from actors.scheduler.queue.in_flight import EventList
 from actors.scheduler.queue.queued import (
     ACTIVE,
     BACKOFF,
@@ -70,6 +72,7 @@ class SchedulingQueue(PodQueue):
         self._wakes = wakes
         self._moves_everything = switches.requeue_scope == "everything"
         self._moves_when_cleared = switches.requeue_on_nnn_clear
+        self._backs_off = switches.backs_off
         self._active: Heap[QueuedPod] = Heap(QueuedPod.rank)
         self._backoff: Heap[QueuedPod] = Heap(_by_backoff)
         self._unschedulable = Unschedulable()
@@ -78,6 +81,10 @@ class SchedulingQueue(PodQueue):
         self.cycle = 0
         self._move_request_cycle = -1
         """The cycle in which a move was last requested, also if it moved no pod (SCH-15)."""
+        self._events: EventList | None = None
+        """What replaces that in later versions."""
+        if switches.in_flight != "move_cycle":
+            self._events = EventList(wakes, forgets=switches.in_flight == "bug_event_list")
 
     @property
     def is_ready(self) -> bool:
@@ -94,7 +101,9 @@ class SchedulingQueue(PodQueue):
         return None if since_ms is None else since_ms + STAY_MS_MAX + 1
 
     @property
-    def has_news(self) -> bool:
+    def has_news(self) -> object:
+        if self._events is not None:
+            return self._events.digest()
         return self._move_request_cycle >= self.cycle
 
     @property
@@ -135,12 +144,19 @@ class SchedulingQueue(PodQueue):
         self._nominator.drop(pod)
         self._drop(pod.key)
 
+    def done(self, queued: QueuedPod) -> None:
+        if self._events is not None and queued.flight is not None:
+            self._events.end(queued.flight)
+        super().done(queued)
+
     def pop(self, now_ms: int) -> QueuedPod | None:
         if not self._active:
             return None
         self.cycle += 1
         queued = self._active.take()
         queued.begin_attempt()
+        if self._events is not None:
+            queued.flight = self._events.begin()
         return queued
 
     def has(self, key: str) -> bool:
@@ -154,9 +170,10 @@ class SchedulingQueue(PodQueue):
         # unschedulable ones, and waits for an event that has already been. So a pod goes to backoff
         # if any move was requested in its cycle or a later one, whatever the event was. The price
         # is an attempt more than needed, which Kubernetes pays too (SCH-18).
-        if self._move_request_cycle >= attempt.cycle:
-            self._backoff.put(attempt.pod.key, attempt.queued)
-            return BACKOFF
+        if self._has_missed(attempt):
+            place, heap = (BACKOFF, self._backoff) if self._backs_off else (ACTIVE, self._active)
+            heap.put(attempt.pod.key, attempt.queued)
+            return place
         self._unschedulable.put(attempt.queued)
         return UNSCHEDULABLE
 
@@ -188,7 +205,7 @@ class SchedulingQueue(PodQueue):
                         self._move_one(queued, now_ms)
                         has_moved = True
         # Also if nothing was moved: the pod that this event would help may be in its attempt.
-        self._move_request_cycle = self.cycle
+        self._was_requested(event)
         return has_moved
 
     def flush_backoff(self, now_ms: int) -> None:
@@ -200,13 +217,26 @@ class SchedulingQueue(PodQueue):
         if late:
             for queued in late:
                 self._move_one(queued, now_ms)
-            self._move_request_cycle = self.cycle
+            self._was_requested(TIMEOUT)
+
+    def _was_requested(self, event: str) -> None:
+        """A move was requested."""
+        self._move_request_cycle = self.cycle
+        if self._events is not None:
+            self._events.note(event)
+
+    def _has_missed(self, attempt: Attempt) -> bool:
+        """Whether a pod has to be tried again, for what came while it was tried."""
+        flight = attempt.queued.flight
+        if self._events is not None and flight is not None:
+            return self._events.can_help(flight, attempt.refused_by)
+        return self._move_request_cycle >= attempt.cycle
 
     def _move_one(self, queued: QueuedPod, now_ms: int) -> None:
         """Move an unschedulable pod to backoff while its backoff runs, else to the active pods. One
         with gates stays."""
         key = queued.pod.key
-        if not queued.is_gated and backoff_until(queued) > now_ms:
+        if self._backs_off and not queued.is_gated and backoff_until(queued) > now_ms:
             self._unschedulable.drop(key)
             self._backoff.put(key, queued)
         elif self._activate(queued):

@@ -8,6 +8,7 @@ from typing import Protocol
 import attrs
 
 from actors.scheduler.cluster.nominator import Nominator
+from actors.scheduler.queue.in_flight import Flight
 from testbed.objects import Pod
 
 ACTIVE, BACKOFF, UNSCHEDULABLE = "active", "backoff", "unschedulable"
@@ -31,6 +32,9 @@ class QueuedPod:
     """The filters that refused it on any node in its last attempt; empty after an error."""
     is_gated: bool = False
     """Whether scheduling gates keep it from being tried (SCH-14)."""
+    flight: Flight | None = None
+    """While it is in flight: what it remembers from when it was popped, if the queue keeps a list
+    of events."""
 
     def begin_attempt(self) -> None:
         """Count one more attempt, and forget which filters refused the last one."""
@@ -88,8 +92,9 @@ class PodQueue(Protocol):
         """The same for `flush_unschedulable`."""
 
     @property
-    def has_news(self) -> bool:
-        """Whether a move was requested since the last pop (SCH-16)."""
+    def has_news(self) -> object:
+        """Whether a move was requested since the last pop (SCH-16); with a list of events, what the
+        pods in flight have seen."""
 
     @property
     def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:
@@ -111,6 +116,11 @@ class PodQueue(Protocol):
 
     def delete(self, pod: Pod) -> None:
         """Remove a pod that was deleted or bound."""
+
+    def done(self, queued: QueuedPod) -> None:
+        """A pod that was popped is in flight no longer: its attempt has failed and it was requeued,
+        if it was to be, or its binding cycle is over."""
+        queued.flight = None
 
     def pop(self, now_ms: int) -> QueuedPod | None:
         """Take out the pod to try now; None if there is none."""

@@ -107,6 +107,16 @@ def choose(found: Mapping[str, Candidate]) -> tuple[str, ...]:
     return tuple(sorted(name for name, each in found.items() if each.keys == best))
 
 
+def stays(
+    guest: Guest, cluster: Cluster, found: Mapping[str, Candidate], switches: SchedulerSwitches
+) -> tuple[str, ...]:
+    """The candidate that the pod is nominated to, if that comes before what it costs."""
+    if switches.nominate == "after_victims":
+        return ()
+    places = (cluster.places[name] for name in found)
+    return tuple(p.name for p in places if guest.uid in [each.uid for each in p.nominated])
+
+
 def preempt(
     guest: Guest,
     cluster: Cluster,
@@ -126,6 +136,6 @@ def preempt(
         return Preemption(True, said, "Error", refusals=others)
     if not candidates:
         return Preemption(True, unfit(len(others), others), "Unschedulable", refusals=others)
-    tied = choose(candidates)
+    tied = stays(guest, cluster, candidates, switches) or choose(candidates)
     chosen = candidates[pick("node to preempt on", tied) if len(tied) > 1 else tied[0]]
     return Preemption(True, "", "Success", candidates, others, chosen, tied)

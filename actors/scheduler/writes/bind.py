@@ -117,6 +117,7 @@ class Binder:
                 return
         failure = await self._pre_bind(place) or await self._bind(place)
         if failure is None:
+            books.beliefs.queue.done(place.queued)
             books.client.record("bound", pod=pod.key, uid=uid, node=place.node)
             message = f"Successfully assigned {pod.meta.namespace}/{pod.meta.name} to {place.node}"
             books.recorder.note(pod, "Scheduled", message, action="Binding")

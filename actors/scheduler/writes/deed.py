@@ -40,10 +40,14 @@ class Deed:
             except ApiError as error:
                 self.books.client.record("nomination kept", pod=pod.key, error=str(error))
 
-    async def nominate(self, pod: Pod, node: str) -> None:
+    async def nominate(self, pod: Pod, node: str, *, is_first: bool = False) -> None:
         """Write the node that the pod is nominated to, empty for none, to the status or the
-        annotation (SCH-50); ApiError."""
-        await self._patch(pod, *nomination_patch(pod, node, self.books.switches.nnn_storage))
+        annotation (SCH-50); if it `is_first`, only to the pod as it is given here; ApiError."""
+        patch, subresource = nomination_patch(pod, node, self.books.switches.nnn_storage)
+        if is_first:
+            revision = {"resourceVersion": pod.meta.revision}
+            patch = {**patch, "metadata": {**patch.get("metadata", {}), **revision}}
+        await self._patch(pod, patch, subresource)
 
     async def _patch(self, pod: Pod, patch: Mapping[str, Any], subresource: str) -> None:
         """Patch, and retry a few times if the server is unavailable or has failed. A patch is

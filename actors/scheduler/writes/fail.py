@@ -56,7 +56,9 @@ def _requeue(deed: Deed, queued: QueuedPod, failure: Failure) -> None:
     if known is not None and not known.is_bound:
         place = queue.failed(Attempt(queued, known, queue.cycle, now_ms, failure.refused_by))
         pod = known
-    books.beliefs.nominator.nominate(pod, failure.nominate)
+    queue.done(queued)
+    counts_now = books.switches.nomination_counts == "at_once"
+    books.beliefs.nominator.nominate(pod, failure.nominate if counts_now else None)
     books.client.record("waits", pod=pod.key, attempt=queued.attempts, where=place or "nowhere")
     books.queue_changed(now_ms)
 

@@ -20,12 +20,18 @@ PREEMPTION = "PreemptionByKubeScheduler"
 
 async def make_room(deed: Deed, decision: Decision, chosen: Candidate) -> bool:
     """Evict the victims one after another, then clear the nominations of less important pods there.
+    With `nominate=before_victims`, the pod is nominated first.
 
     False if an error broke it off: the victims evicted so far stay evicted, and the pod's
     nomination is left as it is (SCH-99).
     """
     books = deed.books
     left = list(chosen.victims)
+    if books.switches.nominate == "before_victims":
+        try:
+            await _nominate_first(deed, decision.pod, chosen.node)
+        except ApiError as error:
+            return _broken_off(deed, decision.pod, error)
     while left:
         victim = books.client.pick("next victim", left)
         left.remove(victim)
@@ -45,10 +51,20 @@ async def make_room(deed: Deed, decision: Decision, chosen: Candidate) -> bool:
     return True
 
 
-def _broken_off(deed: Deed, victim: Pod, error: ApiError) -> bool:
-    message = f"broke off its preemption at {victim.key}: {error}"
-    deed.books.client.record("preemption broken off", said=message, victim=victim.key)
+def _broken_off(deed: Deed, pod: Pod, error: ApiError) -> bool:
+    message = f"broke off its preemption at {pod.key}: {error}"
+    deed.books.client.record("preemption broken off", said=message, victim=pod.key)
     return False
+
+
+async def _nominate_first(deed: Deed, pod: Pod, node: str) -> None:
+    """Nominate the pod, unless it has changed meanwhile; ApiError."""
+    # Whoever comes after a crash goes by what is written. So a nomination that an earlier life has
+    # sent, and that is still under way, must not undo the one of a later life: it names a revision.
+    books = deed.books
+    known = books.informers.pod(pod.key) or pod
+    if books.beliefs.nominator.said(known) != node:
+        await deed.nominate(known, node, is_first=True)
 
 
 async def _evict(deed: Deed, preemptor: Pod, victim: Pod) -> None:
