@@ -33,6 +33,13 @@ def add_remove_loop(world: World, *, guard: bool = False) -> None:
     for a minute is believed more than the provider (CA-16), but unneeded nodes go at once, as some
     have it (gardener#10569): so nothing is ever learnt. Guarded, they go after two minutes. By then
     it is known what the machines are, and that none would help.
+
+    Cause: the provider's template promises more than its machines have, and each node goes before
+      it has been Ready for long enough to replace the template.
+    Look for: g-1 is deleted as empty, and the next pass wants 1 node in g for pods/default/web
+      again.
+    Source: gardener#10569, cluster-autoscaler#4125.
+    Tags: endless, no-timing, scale-up, scale-down.
     """
     world.serve(ApiServer)
     promised = Node.of("any", cpu_m=4000, memory=8 * GIB)

@@ -41,6 +41,13 @@ def expendable_starves(world: World, *, guard: bool = False) -> None:
     To the autoscaler an expendable pod is not there, since it gives way to everything: the new pod
     fits, and needs no node. But the new pod never preempts, so to the scheduler there is no room.
     Guarded, nothing that runs here is below the cutoff.
+
+    Cause: the autoscaler leaves expendable pods out of its count, also for a pod that by its
+      preemptionPolicy never displaces them.
+    Look for: the autoscaler asks for no node, since the pod fits on g-1, where the scheduler has
+      found too little cpu.
+    Source: cluster-autoscaler#6227.
+    Tags: starvation, two-views, no-timing, priority, scale-up.
     """
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)

@@ -86,6 +86,13 @@ def phantom_upcoming(world: World, *, guard: bool = False) -> None:
     A node that is tainted to go counts as neither ready nor unready, but its group still wants it:
     so it seems that another one is on its way. The pod fits that, and nothing is asked for until
     the drain is over. Guarded, the provider can say that the node still has a machine (CA-21).
+
+    Cause: upcoming nodes are the target less the ready and unready ones, and a node with the taint
+      ToBeDeletedByClusterAutoscaler is neither.
+    Look for: the autoscaler asks for no node, as g wants 2, and the second of the two is about to
+      be deleted.
+    Source: cluster-autoscaler#4456, cluster-autoscaler PR#5054.
+    Tags: grace-period, scale-up, scale-down.
     """
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=2000, memory=4 * GIB)

@@ -172,6 +172,12 @@ def scale_down_race(
     that is deleted. Guarded, no pod is bound or nominated to a node that has the taint, and the
     autoscaler asks the API server once it is put: what was written before is seen, and what comes
     later is refused.
+
+    Cause: the autoscaler looks for pods in its cache and then deletes the node, and until then a
+      pod can be bound to it.
+    Look for: the bind to g-1 that the autoscaler has not heard of when it has g-1 deleted as empty.
+    Source: cluster-autoscaler#3886, cluster-autoscaler#5790, cluster-autoscaler PR#5235.
+    Tags: stale-cache, check-then-act, scale-down.
     """
     idle_node(world, delay_ms=delay_ms, nominated=nominated, guard=guard)
     world.limit(horizon_ms=HORIZON_MS)

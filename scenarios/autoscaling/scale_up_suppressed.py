@@ -35,6 +35,13 @@ def scale_up_suppressed(world: World, *, guard: bool = False) -> None:
     The scheduler once wrote that a pod is unschedulable, and after that where it is nominated. A
     pass in between sees a pod that waits for nothing, and asks for a node: the victim dies, and
     the node comes, too. Guarded, both stand in one write.
+
+    Cause: the scheduler writes that a pod is unschedulable before it writes the nomination, and a
+      pass of the autoscaler may come between the two.
+    Look for: the autoscaler is told that the pod is unschedulable, and asks for a node before it is
+      told of the nomination.
+    Source: kubernetes PR#89111.
+    Tags: nomination, write-order, priority, scale-up.
     """
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)

@@ -66,6 +66,13 @@ def suppressed_for_ever(world: World, *, guard: bool = False) -> None:
     The scheduler does not try the pod again because a node is gone, and so the nomination stays. Of
     old the autoscaler added no node for a pod that has one: each waits for the other. Guarded, it
     asks whether the node is still there (cluster-autoscaler PR#2576).
+
+    Cause: the scheduler leaves a nomination to a node that is gone, and the autoscaler adds no node
+      for a pod that has one, without looking for that node.
+    Look for: the autoscaler asks for no node, since the pod is nominated to n1, and n1 was deleted
+      before.
+    Source: cluster-autoscaler#3846, kubernetes#85677, cluster-autoscaler PR#2576.
+    Tags: nomination, starvation, scale-up.
     """
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)

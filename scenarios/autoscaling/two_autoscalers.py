@@ -32,6 +32,12 @@ def two_autoscalers(world: World, *, guard: bool = False) -> None:
     Each reads the groups at the start of its pass, and asks the cloud for one node more. If both
     have read before either asks, the cloud has nothing by which to tell that they mean the same
     node. Guarded, it is told a size and not a difference, as by most providers.
+
+    Cause: the cloud is asked for one node more and not for a size, so it cannot tell that two
+      replicas mean the same node.
+    Look for: nodegroups/g grows from 1 to 2 and from 2 to 3, for one pod.
+    Source: none; a classic, against which replicas elect a leader.
+    Tags: check-then-act, double-count, scale-up.
     """
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)

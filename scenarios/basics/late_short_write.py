@@ -71,7 +71,14 @@ def every_audit_balances(see: Evidence) -> str | None:
 
 
 def late_short_write(world: World, *, guard: bool = False) -> None:
-    """Forty reads of which two matter, and one write that must land between those two."""
+    """Forty reads of which two matter, and one write that must land between those two.
+
+    Cause: each read is of another revision, so the audit has one account from before the transfer
+      and one from after it.
+    Look for: the transfer comes between the reads of the last two accounts.
+    Source: none; a classic.
+    Tags: check-then-act, silent.
+    """
     for number in range(1, ACCOUNTS + 1):
         world.add(Note(account(number), data=Map(money=str(EACH))))
     world.start(Auditor("auditor", guard=guard), Teller("teller"))

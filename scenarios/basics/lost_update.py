@@ -49,7 +49,13 @@ def every_signature_is_kept(see: Evidence) -> str | None:
 
 
 def lost_update(world: World, *, guard: bool = False, writers: int = 2) -> None:
-    """Writers sign a list by read, change and write back; without the guard a name is lost."""
+    """Writers sign a list by read, change and write back; without the guard a name is lost.
+
+    Cause: an update without a resourceVersion overwrites what was written since the read.
+    Look for: beta writes the list that it read before alpha signed.
+    Source: none; a classic.
+    Tags: check-then-act, silent.
+    """
     world.add(Note("list", data=Map(signed="")))
     if not 1 <= writers <= len(NAMES):
         raise ScenarioError(f"writers={writers}: expected 1 to {len(NAMES)}")

@@ -47,7 +47,13 @@ class Controller(Actor):
 
 
 def tug_of_war(world: World, *, guard: bool = False, sync_ms: int = 15_000) -> None:
-    """An autoscaler and GitOps set one field for ever; with a field manager, one of them once."""
+    """An autoscaler and GitOps set one field for ever; with a field manager, one of them once.
+
+    Cause: two controllers write the same field, and each wants another value of it.
+    Look for: `replicas` goes from 5 to 2 and back, and each knew what the other had written.
+    Source: the page "Best Practices" of Argo CD, "Leaving Room For Imperativeness".
+    Tags: endless, two-views, no-timing.
+    """
     world.add(Note("web", data=Map(replicas="3", manager="")))
     world.start(Controller("autoscaler", "5", sync_ms, guard))
     world.start(Controller("gitops", "2", sync_ms, guard))

@@ -63,6 +63,13 @@ def pdb_overspent(world: World, *, guard: bool = False) -> None:
     eviction API, to the drain, and to the scheduler, which has asked the budget as it last heard of
     it (kubernetes#91492; kubernetes#82149 is another way to spend a disruption twice). Guarded, the
     scheduler evicts its victims by the eviction API, too: then the second of the two is refused.
+
+    Cause: preemption asks the budget in the scheduler's cache and then deletes its victim by a
+      plain DELETE, which no budget refuses and which debits none.
+    Look for: the scheduler takes web-2 while it believes that one disruption is allowed; the drain
+      has taken it for web-1.
+    Source: kubernetes#91492; for another way, kubernetes#82149.
+    Tags: stale-cache, check-then-act, disruption-budget.
     """
     world.serve(ApiServer)
     world.add(PriorityClass(Meta("urgent"), value=100), PriorityClass(Meta("some"), value=1))

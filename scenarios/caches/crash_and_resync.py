@@ -76,6 +76,13 @@ def crash_and_resync(world: World, *, guard: bool = False) -> None:
 
     That server still shows the victim, which is gone, and another pod has its name by now. Guarded,
     a delete names the uid of the pod that is meant, and not its name alone.
+
+    Cause: a delete names its pod by the name alone, so one that is decided by an old list hits the
+      pod that has the name now.
+    Look for: the scheduler deletes pods/default/db, which it takes for the pod that has gone
+      already.
+    Source: kubernetes#59848, for a scheduler; the guard is the kubelet's, kubernetes PR#25224.
+    Tags: stale-cache, restart.
     """
     world.serve(lambda store: ApiServer(store, "api-1"))
     world.serve(lambda store: ApiServer(store, "api-2", lags=("pods",), lag_ms=LAG_MS))

@@ -76,6 +76,11 @@ def late_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> No
     Its watch will tell it that the pod is bound. If the next pod is tried before that, it gets the
     same place. Guarded, the scheduler asks first. With a kubelet the Run goes on until the kubelet
     rejects one of the pods.
+
+    Cause: the scheduler takes a bind that got no answer for one that failed, and forgets the pod.
+    Look for: the scheduler gives up n1 for pods/default/c, although the bind of c has taken effect.
+    Source: kubernetes#100140.
+    Tags: stale-cache, lost-reply.
     """
     world.serve(ApiServer)
     world.add(Node.of(NODE, cpu_m=1000))

@@ -24,6 +24,12 @@ def own_writes_unseen(world: World, *, guard: bool = False, replicas: int = 2) -
     Kubernetes does against it are the expectations of its `controller_utils.go` (CTL-2): with the
     guard, nothing is created until all that was created has been heard of, or five minutes later:
     so the scenario is over after one.
+
+    Cause: the controller counts the pods in its cache, which does not have all of its own creates
+      yet.
+    Look for: the third create, while the news of a pod that it has created is held back.
+    Source: kubernetes PR#6866, which added the expectations; kubernetes#129795, where they expire.
+    Tags: stale-cache.
     """
     if not 1 <= replicas <= REPLICAS_MAX:
         raise ScenarioError(

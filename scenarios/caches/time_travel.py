@@ -68,7 +68,15 @@ def no_name_runs_twice(see: Evidence) -> str | None:
 
 
 def time_travel(world: World, *, guard: bool = False) -> None:
-    """A kubelet restarts at a server that is behind, and lists what was; guarded, what is."""
+    """A kubelet restarts at a server that is behind, and lists what was; guarded, what is.
+
+    Cause: the first list after a restart is answered from an API server's cache, which may be older
+      than what the kubelet has acted on already.
+    Look for: kubelet-n1 lists pods at an older revision than it knew before the crash, and starts
+      db again.
+    Source: kubernetes#59848.
+    Tags: stale-cache, restart.
+    """
     world.serve(lambda store: ApiServer(store, "api-1"))
     world.serve(lambda store: ApiServer(store, "api-2", lags=("pods",), lag_ms=5000))
     for node in NODES:

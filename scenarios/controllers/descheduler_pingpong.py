@@ -38,6 +38,12 @@ def descheduler_pingpong(world: World, *, guard: bool = False) -> None:
     and not at room (descheduler#1237, closed with the advice to turn on `nodeFit`, which is off by
     default). So it evicts one of the two in each pass, and there is but one node where the next can
     go. Guarded, `nodeFit` is on: a pod that fits nowhere else stays.
+
+    Cause: RemoveDuplicates takes a node for a place by its taints and node affinity, and the
+      scheduler goes by its room as well.
+    Look for: for each pod that is evicted from n1 as a duplicate the next one is bound to n1.
+    Source: descheduler#1237.
+    Tags: endless, two-views, no-timing, eviction.
     """
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000), Node.of("n2", cpu_m=1000))

@@ -72,6 +72,12 @@ def rollout_and_preemption(world: World, *, guard: bool = False) -> None:
     the victim is available. So it takes an old pod down, and fewer are left than `maxUnavailable`
     promises. No budget helps: rollouts do not ask for one. Guarded, the urgent pod waits
     (`preemptionPolicy: Never`).
+
+    Cause: the Deployment controller scales down by the counts in the status of its ReplicaSets, in
+      which a preempted pod is still available.
+    Look for: an old pod is deleted by replicasets, after alpha has preempted the new one.
+    Source: none; the docs page "Disruptions" says that no budget limits a rollout.
+    Tags: stale-cache, priority.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))

@@ -15,7 +15,14 @@ REPLICAS_MAX = 10
 
 
 def twice_created(world: World, *, guard: bool = False, replicas: int = 1) -> None:
-    """A reply is lost while the watch is late: one pod too many; guarded, pods have fixed names."""
+    """A reply is lost while the watch is late: one pod too many; guarded, pods have fixed names.
+
+    Cause: a create with `generateName` is not idempotent, and the controller takes one that got no
+      answer for one that failed.
+    Look for: the second create, after the reply to the first was lost.
+    Source: kubernetes#148; the Kubernetes API Conventions, "Idempotency".
+    Tags: stale-cache, lost-reply.
+    """
     if not 1 <= replicas <= REPLICAS_MAX:
         raise ScenarioError(
             f"replicas={replicas}: expected 1 to {REPLICAS_MAX}\nNext: --switch replicas=2"

@@ -42,6 +42,12 @@ def grace_gap(world: World, *, guard: bool = False) -> None:
     Until 1.23 a kubelet published that a pod is over when its containers had exited, and counted it
     until all of it was torn down. In between a scheduler gives the room away. Guarded, it publishes
     that afterwards (kubernetes PR#108366).
+
+    Cause: the kubelet publishes that a pod is over before it has released its resources, so the
+      scheduler no longer counts a pod that the kubelet still counts.
+    Look for: task-1 is bound as soon as task-0 is over, and rejected at once.
+    Source: kubernetes#106884, kubernetes PR#108366.
+    Tags: write-order, two-views.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node=NODE))

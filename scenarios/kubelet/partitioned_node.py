@@ -109,6 +109,13 @@ def partitioned_node(world: World, *, guard: bool = False) -> None:
     The pod stays Terminating, since its kubelet has not heard of the deletion or cannot finish it.
     Deleted by force, its name is free, and its owner creates it again: two of them run (KUB-45; of
     this the page "Force Delete StatefulSet Pods" of Kubernetes warns). Guarded, the operator waits.
+
+    Cause: a delete by force removes a pod from the API without waiting for its kubelet, which still
+      runs it.
+    Look for: db is started on n2 after a delete that kubelet-n1, which is cut off, was never told
+      of.
+    Source: the docs page "Force Delete StatefulSet Pods".
+    Tags: stale-cache, silent.
     """
     world.serve(ApiServer)
     for node in (FIRST, SECOND):

@@ -65,7 +65,15 @@ def two_gigabytes(world: World, rank: str) -> None:
 
 
 def pressure_pingpong(world: World, *, guard: bool = False) -> None:
-    """The kubelet evicts what the scheduler places again; guarded, it evicts who uses too much."""
+    """The kubelet evicts what the scheduler places again; guarded, it evicts who uses too much.
+
+    Cause: the kubelet evicts by priority and usage, and the scheduler places by requests alone, so
+      what was evicted fits the same node again.
+    Look for: a pod of `whole` is evicted from n1, and the next one is bound to n1, every 30
+      seconds.
+    Source: the design "Pod Preemption in Kubernetes".
+    Tags: endless, two-views, no-timing, priority, pressure, eviction.
+    """
     two_gigabytes(world, SHIPPED if guard else SEED_PCT)
     for priority in (200, 2000):
         world.add(PriorityClass(Meta(f"priority-{priority}"), value=priority))

@@ -35,6 +35,11 @@ def restart_readmission(world: World, *, guard: bool = False) -> None:
 
     It admits all pods of its node again, the oldest first. The kubelet of 1.22 also counted pods
     that had completed, so the service no longer fitted (kubernetes#105523). Guarded, it does not.
+
+    Cause: a kubelet that restarts counts completed pods when it admits the others again.
+    Look for: web is rejected after the restart, as 800 are used, by two jobs that have Succeeded.
+    Source: kubernetes#105523.
+    Tags: restart, two-views.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node=NODE))

@@ -54,6 +54,13 @@ def leader_overlap(world: World, *, guard: bool = False) -> None:
 
     It is stalled before it sends the bind, or partitioned when it has sent it. Guarded, it is
     fenced: it binds only while it is sure to lead, and what it sent before is refused.
+
+    Cause: a bind carries no proof of leadership, so the API server takes it from a replica that no
+      longer leads.
+    Look for: alpha-1 binds a, as decided before it was away, next to b, which alpha-2 has bound
+      since.
+    Source: kubernetes#65257, kubernetes PR#81306.
+    Tags: several-schedulers, stale-cache, restart, check-then-act, silent, affinity.
     """
     world.serve(ApiServer)
     world.add(URGENT, Node.of("n1", cpu_m=1000, labels={HOSTNAME: "n1"}), db("a"))

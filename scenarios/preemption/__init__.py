@@ -1,4 +1,4 @@
-"""Who goes for whom, by what order, and who takes the room that was made.
+"""Who goes for whom, and by what order.
 
 May use: nothing beside it.
 Siblings: no file here imports another.

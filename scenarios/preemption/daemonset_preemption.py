@@ -68,6 +68,12 @@ def daemonset_preemption(world: World, *, guard: bool = False) -> None:
     where it can be (kubernetes#140984 has a pod that waited for eleven days). Guarded, all pods
     are YuniKorn's, as its admission controller makes them: nothing but the reserved ask gets a node
     that is reserved.
+
+    Cause: YuniKorn's core keeps a reservation in its memory, and no object tells other schedulers
+      for which pod the room is.
+    Look for: the default scheduler binds `late` to n1, where batch was preempted for the agent.
+    Source: the YuniKorn design "DaemonSet preemption".
+    Tags: several-schedulers, nomination, grace-period.
     """
     world.serve(ApiServer)
     world.serve(YuniKornCore)

@@ -20,7 +20,15 @@ def who_comes_again(see: Evidence) -> object:
 
 
 def hostile_schedulers(world: World, *, guard: bool = False) -> None:
-    """One place, and two workloads whose schedulers fight for it; guarded, both go by priority."""
+    """One place, and two workloads whose schedulers fight for it; guarded, both go by priority.
+
+    Cause: each scheduler preempts the pods of the other, whatever their priority, and goes by no
+      nomination but its own.
+    Look for: alpha makes room for the same pod again and again, and each time beta binds another
+      one into it.
+    Source: the design "Pod Preemption in Kubernetes"; kubernetes#130429.
+    Tags: several-schedulers, nomination, endless, two-views, no-timing, priority.
+    """
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000))
     for workload, name in (("web", "alpha"), ("batch", "beta")):

@@ -35,6 +35,12 @@ def web_server(world: World, *, guard: bool = False) -> None:
     Burstable. A batch pod of low priority has limits, which makes it Guaranteed. So the web server
     is preempted, and can never come back as long as the other runs: the design of preemption
     rejects that order for this reason. Guarded, the priority counts first.
+
+    Cause: victims are ordered by QoS class before priority, so a Guaranteed pod outranks any
+      Burstable one.
+    Look for: web, of priority 1000, is deleted to make room for batch, of priority 1.
+    Source: the design "Pod Preemption in Kubernetes".
+    Tags: no-timing, priority.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))

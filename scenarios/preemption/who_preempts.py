@@ -152,6 +152,17 @@ def every_urgent_pod_runs(see: Evidence) -> str | None:
     return None
 
 
+def full_of_lesser_pods(world: World, nodes: int, lesser: str) -> None:
+    """Add the workloads that fill the nodes, the priorities, and the budget of the web pods."""
+    world.add(*(PriorityClass(name, value=value) for name, value in PRIORITIES.items()))
+    world.add(
+        workload("batch", 2 * nodes, 1000, 20, lesser), workload("job", nodes, 1000, 10, lesser),
+        workload("noisy", nodes, 200, 2, lesser), workload("web", nodes, 800, 5, lesser),
+    )  # fmt: skip
+    spec = PodDisruptionBudgetSpec(min_available=nodes - 1, selector=LabelSelector({"app": "web"}))
+    world.add(PodDisruptionBudget("web", spec=spec))
+
+
 def who_preempts(
     world: World,
     *,
@@ -167,6 +178,12 @@ def who_preempts(
     All come back when they have gone, so others always wait. `preemptor` says which program makes
     room. Unguarded, another scheduler has all pods but the urgent ones: it knows of no nominations,
     and gives the room to its own. Guarded, one scheduler has them all.
+
+    Cause: a scheduler goes by the nominations of its own pods alone, so beta sees the room that was
+      made for an urgent pod as free.
+    Look for: beta binds a pod to the node to which an urgent one is nominated.
+    Source: kubernetes#130429; the design "Pod Preemption in Kubernetes".
+    Tags: several-schedulers, nomination, grace-period, no-timing, priority.
     """
     if preemptor not in PREEMPTORS:
         raise UnknownName("preemptor", preemptor, PREEMPTORS, see="testbed switches scheduler")
@@ -177,13 +194,7 @@ def who_preempts(
         )
     lesser = ONE if guard else OTHER
     world.serve(ApiServer)
-    world.add(*(PriorityClass(name, value=value) for name, value in PRIORITIES.items()))
-    world.add(
-        workload("batch", 2 * nodes, 1000, 20, lesser), workload("job", nodes, 1000, 10, lesser),
-        workload("noisy", nodes, 200, 2, lesser), workload("web", nodes, 800, 5, lesser),
-    )  # fmt: skip
-    spec = PodDisruptionBudgetSpec(min_available=nodes - 1, selector=LabelSelector({"app": "web"}))
-    world.add(PodDisruptionBudget("web", spec=spec))
+    full_of_lesser_pods(world, nodes, lesser)
     for name in (f"n{number}" for number in range(1, nodes + 1)):
         world.add(Node.of(name, cpu_m=4000, labels={HOSTNAME: name}))
         world.serve(partial(Runtime, node=name))

@@ -77,6 +77,12 @@ def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
 
     That scheduler (profile `alpha`) does not reserve room for a nominated pod. Guarded, it is the
     scheduler of 1.26, which does.
+
+    Cause: the alpha scheduler keeps no room for a nominated pod, and its queue is one line for all
+      priorities.
+    Look for: alpha binds s01 to n1, into the room that it has made there for p.
+    Source: the design "Pod Preemption in Kubernetes", "Starvation Problem".
+    Tags: nomination, grace-period, starvation, no-timing, priority.
     """
     if pods < 1:
         raise ScenarioError(f"pods={pods}: expected 1 or more")

@@ -93,6 +93,12 @@ def double_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> 
 
     Guarded, each scheduler has nodes of its own, as operators arrange it. With a kubelet the Run
     goes on after the race, until the kubelet rejects one of the pods.
+
+    Cause: each scheduler counts by its own cache, and the API server checks a bind against the pod
+      alone, not against the node.
+    Look for: alpha binds c by a list in which d is on no node, after beta has bound d.
+    Source: kubernetes#72043; the article "QoS, Node allocatable and the Kubernetes Scheduler".
+    Tags: several-schedulers, stale-cache, check-then-act.
     """
     world.serve(ApiServer)
     world.add(Node.of("n1", cpu_m=1000, labels={POOL: "alpha"}))

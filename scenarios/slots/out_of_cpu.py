@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import attrs
-
 from actors.apiserver import ApiServer
-from actors.controllers.frame.wanted import wanted_by
-from actors.controllers.replicaset import ReplicaSetController, ReplicaSetLoop
+from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.user import User
@@ -25,37 +21,12 @@ from testbed.objects import (
     ReplicaSet,
     ReplicaSetSpec,
 )
-from testbed.objects.pod import FAILED
 
 NODES = ("n1", "n2")
 ASKED_M = 700
 LATE_MS = 60_000
 """How late the mirror pod comes, because its first create has failed."""
-FIRST_MS, MOST_MS = 10_000, 300_000
-"""How long a controller that backs off waits after the first pod that failed; it doubles."""
 CHURN_MAX = 5
-
-
-class BackingOffLoop(ReplicaSetLoop):
-    """Waits before it replaces pods that have failed: 10 s, doubling (kubernetes PR#130411)."""
-
-    async def manage(self, item: ReplicaSet, pods: Sequence[Pod]) -> None:
-        failed = [pod for pod in self.pods.of(item) if pod.status.phase == FAILED]
-        if failed and len(pods) < wanted_by(item):
-            last_ms = max(pod.meta.created_ms or 0 for pod in failed)
-            wait_ms = min(FIRST_MS * 2 ** (len(failed) - 1), MOST_MS)
-            in_ms = last_ms + wait_ms - self.client.now()
-            if in_ms > 0:
-                self.todo.add(item.key, in_ms)
-                return
-        await super().manage(item, list(pods))
-
-
-@attrs.frozen
-class BackingOff(ReplicaSetController):
-    """A ReplicaSet controller that backs off from pods that fail; that of Kubernetes does not."""
-
-    loop = BackingOffLoop
 
 
 def web(scheduler: str) -> ReplicaSet:
@@ -94,6 +65,12 @@ def out_of_cpu(
     later. Guarded, one scheduler has both pods. With static, a static pod takes the room, and its
     mirror pod is late: the scheduler cannot see that pod, and binds new pods to the node as fast as
     it can (kubernetes#72593, kubernetes#115325). Guarded, the mirror pod comes first.
+
+    Cause: the API server checks no bind against the node, so a scheduler that does not know of a
+      pod there binds one too many, and only the kubelet refuses it.
+    Look for: the kubelet rejects a pod that was bound without knowledge of the other one.
+    Source: kubernetes#72043; with `static`, kubernetes#72593 and kubernetes#115325.
+    Tags: several-schedulers, stale-cache, check-then-act.
     """
     world.serve(ApiServer)
     taken = Pod.of("agent", cpu_m=ASKED_M)
@@ -103,7 +80,8 @@ def out_of_cpu(
         world.serve(partial(Runtime, node=node))
         world.add(Node.of(node, cpu_m=1000))
         world.start(Kubelet(f"kubelet-{node}", node, **habits))
-    world.start((BackingOff if back_off else ReplicaSetController)("replicasets"))
+    replaced = Map(replace_failed="backoff" if back_off else "at_once")
+    world.start(ReplicaSetController("replicasets", switches=replaced))
     world.start(Scheduler("alpha"), Scheduler("beta"))
     world.limit(horizon_ms=200_000)
     if static:

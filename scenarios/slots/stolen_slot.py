@@ -47,6 +47,12 @@ def stolen_slot(world: World, *, guard: bool = False) -> None:
     """A scheduler binds a pod into the room that another one has made by preemption.
 
     A scheduler knows no nominations but its own. Guarded, one scheduler has both pods.
+
+    Cause: a scheduler goes by the nominations of its own pods alone, so beta sees the room that
+      alpha has made as free.
+    Look for: beta binds `late` to n1 while alpha's urgent pod is nominated there.
+    Source: kubernetes#130429; the design "Pod Preemption in Kubernetes".
+    Tags: several-schedulers, nomination, grace-period.
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))

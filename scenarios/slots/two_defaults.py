@@ -42,7 +42,14 @@ def there_is_one_default(see: Evidence) -> str | None:
 
 
 def two_defaults(world: World, *, guard: bool = False) -> None:
-    """Two admins race to make the default PriorityClass; each is checked before the other is."""
+    """Two admins race to make the default PriorityClass; each is checked before the other is.
+
+    Cause: admission looks for another default before the class is written, and two creates may both
+      look first.
+    Look for: the first part of each create comes before the second part of the other.
+    Source: kubernetes#59987; the design "Priority in Kubernetes API".
+    Tags: check-then-act, silent, priority.
+    """
     world.serve(ApiServer)
     world.start(Admin("alpha", 1000, guard), Admin("beta", 10, guard))
     world.claim(always(there_is_one_default, reads=("log:priorityclasses",)))

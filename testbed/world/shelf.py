@@ -1,8 +1,9 @@
 """Shelf: what is known of the scenarios that come with the testbed, without playing one.
 
-A scenario stands in a *theme*, which is the folder of its file. Its *page* is its docstring. Which
-*components* it is made of is seen in a World of it; which *issues* of other projects it is about
-stands in the text of its file.
+A scenario stands in a *theme*, which is the folder of its file. Its *page* is its docstring, whose
+last paragraph may be *fields*, such as `Cause: …`, each from a line of its own. Which *components*
+it is made of is seen in a World of it; which *issues* of other projects it is about stands in the
+text of its file. Its *race file* stands beside that file.
 """
 
 from __future__ import annotations
@@ -11,16 +12,23 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import attrs
 
+from testbed.errors import ScenarioError
 from testbed.world.scenario import Scenario, known
 from testbed.world.users_code import PACKAGE, imported
 
-PAIR, LESSON = "pair", "lesson"
-KINDS = (PAIR, LESSON)
-"""A pair has a guard, which is off and on; a lesson only shows something."""
+PAIR, CONTROL, LESSON = "pair", "control", "lesson"
+KINDS = (PAIR, CONTROL, LESSON)
+"""A pair has a guard: off, its race is found; on, it never happens. A control looks dangerous, and
+no Run of it breaches a claim. A lesson has a calm Run that is worth reading."""
+FIELDS = CAUSE, LOOK_FOR, SOURCE, TAGS, KIND = "Cause", "Look for", "Source", "Tags", "Kind"
+"""What the fields of a page are called, in the order in which they stand."""
+FIELD = re.compile(rf"^({'|'.join(FIELDS)}): ", re.MULTILINE)
+ENDING_OF_RACES = ".race.yaml"
 ISSUE = re.compile(r"\b([\w-]+)(?: PR)?#(\d{3,})\b")
 """How a public issue is named: `kubernetes#106884`, `kubernetes PR#89111`. A number of one or two
 digits is that of an Option in a race file."""
@@ -46,20 +54,36 @@ class Page:
     """The packages of `actors/` that its World is made of, in order."""
     issues: tuple[str, ...]
     text: str
-    """Its whole docstring."""
+    """Its docstring without the fields."""
+    cause: str = ""
+    """The root cause, in a sentence."""
+    look_for: str = ""
+    """What is to be seen in the story of its race."""
+    source: str = ""
+    """The public issues or documents that it comes from."""
+    tags: tuple[str, ...] = ()
+    """The ways in which its race comes about (`scenarios/__init__.py` has a list of all)."""
+    race_file: Path | None = None
+    """The file of its race, if it has one."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> Page:
         """The page of a scenario, of which one World is assembled."""
         module = inspect.getmodule(scenario.build)
         source = inspect.getsource(module) if module is not None else ""
+        text, fields = split(inspect.getdoc(scenario.build) or "")
         return cls(
             scenario,
             theme_of(scenario),
-            PAIR if scenario.has_guard else LESSON,
+            _kind(scenario, fields.get(KIND)),
             tuple(sorted({*_components(scenario)})) or (PLAIN,),
             tuple(dict.fromkeys(found[0] for found in ISSUE.finditer(source))),
-            inspect.getdoc(scenario.build) or "",
+            text,
+            fields.get(CAUSE, ""),
+            fields.get(LOOK_FOR, ""),
+            fields.get(SOURCE, ""),
+            tuple(re.findall(r"[\w-]+", fields.get(TAGS, ""))),
+            race_file_of(scenario),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,6 +96,10 @@ class Page:
             "kind": self.kind,
             "components": self.components,
             "issues": self.issues,
+            "cause": self.cause,
+            "look_for": self.look_for,
+            "source": self.source,
+            "tags": self.tags,
             "switches": {name: switch.shown for name, switch in scenario.switches.items()},
         }
 
@@ -83,9 +111,14 @@ class Page:
             return any(found[2] == pasted[3] and project in found[1].lower() for found in named)
         return any(asked.lower() in found[1].lower() for found in named)
 
+    def comes_from(self, words: str) -> bool:
+        """Whether its source has these words."""
+        return words.lower() in self.source.lower()
+
     def likeness(self, words: Iterable[str]) -> int:
         """How many of these words its page or its name has, up to their endings."""
-        own = {*WORD.findall(f"{self.scenario.name} {self.text}".lower().replace("_", " "))}
+        said = (self.scenario.name, self.text, self.cause, self.look_for, self.source, *self.tags)
+        own = {*WORD.findall(" ".join(said).lower().replace("_", " "))}
         return sum(any(_are_alike(word, other) for other in own) for word in words)
 
 
@@ -94,6 +127,23 @@ def pages() -> list[Page]:
     order = themes()
     found = map(Page.of, known())
     return sorted(found, key=lambda page: (order.index(page.theme), page.scenario.name))
+
+
+def split(page: str) -> tuple[str, dict[str, str]]:
+    """The text of a page, and its fields, each on one line."""
+    text, _, last = page.rpartition("\n\n")
+    if not FIELD.match(last):
+        return page, {}
+    _, *parts = FIELD.split(last)
+    names, said = parts[::2], (" ".join(part.split()) for part in parts[1::2])
+    return text, dict(zip(names, said, strict=True))
+
+
+def race_file_of(scenario: Scenario) -> Path | None:
+    """The file of its race, which stands beside its own; None if there is none."""
+    file = Path(inspect.getfile(scenario.build)).with_name(scenario.build.__name__)
+    file = file.with_name(f"{file.name}{ENDING_OF_RACES}")
+    return file if file.is_file() else None
 
 
 def theme_of(scenario: Scenario) -> str:
@@ -110,6 +160,12 @@ def themes() -> list[str]:
     return [name for name in re.split(r",\s+", order[1]) if name in shelved]
 
 
+def tags() -> dict[str, str]:
+    """The tags that a page may have, each with its meaning."""
+    _, _, listed = (imported(PACKAGE).__doc__ or "").partition("\nTags:\n")
+    return dict(re.findall(r"^ +([\w-]+): (.+)$", listed, re.MULTILINE))
+
+
 def subject_of(theme: str) -> str:
     """What its scenarios have in common, in a sentence."""
     return (imported(f"{PACKAGE}.{theme}").__doc__ or "").partition("\n")[0]
@@ -124,6 +180,18 @@ def like(words: str, found: Iterable[Page]) -> list[Page]:
     least = best if best == len(asked) else 1
     rated = [(rate, page) for rate, page in rated if rate >= max(least, 1)]
     return [page for _, page in sorted(rated, key=lambda one: -one[0])]
+
+
+def _kind(scenario: Scenario, said: str | None) -> str:
+    if scenario.has_guard:
+        return PAIR
+    kind = (said or CONTROL).rstrip(".")
+    if kind not in (CONTROL, LESSON):
+        raise ScenarioError(
+            f"{scenario.name}: its page says `{KIND}: {said}`; expected {CONTROL} or {LESSON}.\n"
+            f"Next: write `{KIND}: {LESSON}.`, or give it a switch `guard`, and it is a {PAIR}."
+        )
+    return kind
 
 
 def _are_alike(one: str, other: str) -> bool:

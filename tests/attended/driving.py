@@ -13,9 +13,10 @@ from testbed.attended.wall_times import WallTimes
 from testbed.races.playing import play
 from testbed.races.racefile import load
 from testbed.world.scenario import find
+from testbed.world.shelf import race_file_of
 
 FOLDER, DRIVER = Path(sys.argv[1]), sys.argv[2]
-FILE = Path(__file__).parent.parent / "race_files" / "double_bind.race.yaml"
+FILE = race_file_of(find("double_bind"))
 
 commands = {"alpha": client("asker", "WATCH /api/v1/pods"), "beta": client("stubborn")}
 times = WallTimes(quiet_s=60, silence_s=60)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shelved import file_of
 
 from testbed.attended.frequency import Frequency
 from testbed.cli import main
@@ -15,7 +16,7 @@ from testbed.cli.attaching.places import Places
 from testbed.errors import ScenarioError
 
 HERE = Path(__file__).parent
-RACE = str(HERE.parent / "race_files" / "double_bind.race.yaml")
+RACE = str(file_of("double_bind"))
 PROGRAM = shlex.join([sys.executable, str(HERE / "clients" / "binder.py"), "{name}", "{pool}"])
 AS = f"alpha,beta={PROGRAM}"
 

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 from attending import processes_in
+from shelved import race_named
 
 from testbed import Trace
 from testbed.attended.casting import attended_by
 from testbed.attended.wall_times import WallTimes
 from testbed.cli import main
 from testbed.races.playing import Played, play
-from testbed.races.racefile import load
 from testbed.world.scenario import find
 
 HERE = Path(__file__).parent
-FILES = HERE.parent / "race_files"
 SCHEDULER = (sys.executable, str(HERE / "clients" / "scheduler.py"), "{name}")
 OWN_NODES = (*SCHEDULER, "{pool}")
 """The same, that binds to nodes of its own if the actor that it stands for does."""
@@ -26,7 +25,7 @@ QUICK = WallTimes(quiet_s=0.3, speed=10)
 
 def played(name: str, folder: Path, *, guard: str, driver: str = "direct") -> Played:
     """The play of a shipped race file with two real schedulers in place of its actors."""
-    race = load(str(FILES / f"{name}.race.yaml"))
+    race = race_named(name)
     command = OWN_NODES if name == "double_bind" else SCHEDULER
     commands = {"alpha": command, "beta": command}
     attended = attended_by(find(name), commands, lambda: folder, QUICK)

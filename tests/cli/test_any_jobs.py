@@ -26,8 +26,8 @@ LINES = (
     "compare lost_update --switch guard=off --switch guard=on --runs 12",
     "compare lost_update --switch guard=off --switch guard=on --runs 12 --json",
     "mutants actors.cloud --runs 40 --json",
-    "check tests/race_files/late_bind.race.yaml pyproject.toml tests/race_files",
-    "check tests/race_files --json",
+    "check scenarios/caches/late_bind.race.yaml pyproject.toml scenarios/basics",
+    "check scenarios/slots --json",
 )
 needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="only there a process is forked")
 

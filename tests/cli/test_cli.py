@@ -320,7 +320,10 @@ def test_list_shows_scenarios_by_theme(run: Run) -> None:
 def test_list_shows_them_to_programs(run: Run) -> None:
     """All that is known of each, and the default of each switch."""
     scenarios = run("list", "--json").json["scenarios"]
-    keys = ["name", "title", "theme", "kind", "components", "issues", "switches"]
+    keys = [
+        "name", "title", "theme", "kind", "components", "issues", "cause", "look_for", "source",
+        "tags", "switches",
+    ]  # fmt: skip
     assert [list(scenario) for scenario in scenarios] == [keys] * len(known())
     (found,) = [each for each in scenarios if each["switches"].get("writers")]
     assert (found["name"], found["theme"], found["kind"]) == ("lost_update", "basics", "pair")
@@ -330,13 +333,15 @@ def test_list_shows_them_to_programs(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "first", "count"),
     [
-        ("--theme leaders", "leader_overlap", 1),
+        ("--theme leaders", "handed_over", 2),
         ("--component yunikorn", "daemonset_preemption", 1),
-        ("--issue kubernetes#106884", "grace_gap", 1),
-        ("--issue autoscaler --theme autoscaling", "add_remove_loop", 4),
+        ("--issue kubernetes#105523", "restart_readmission", 1),
+        ("--issue autoscaler --theme autoscaling", "add_remove_loop", None),
         ("--like overspending", "pdb_overspent", 1),
         ("--like 'lost update'", "lost_update", 1),
-        ("--kind lesson", "", 0),
+        ("--kind control --theme slots", "one_scheduler", 1),
+        ("--tag pressure --kind lesson", "two_gigabytes", 2),
+        ("--source 'pod preemption' --theme budgets", "budget_is_best_effort", 1),
         ("--like zzz", "", 0),
     ],
 )
@@ -352,7 +357,7 @@ def test_list_finds_what_is_asked_for(
     assert f"  {first} " in out if first else out.startswith("No scenario is like that.")
 
 
-@pytest.mark.parametrize("option", ["theme", "component", "kind"])
+@pytest.mark.parametrize("option", ["theme", "component", "kind", "tag"])
 def test_list_says_what_there_is(run: Run, option: str) -> None:
     """Of what is asked for by a name that is none."""
     done = run("list", f"--{option}", "zzz")
@@ -361,58 +366,89 @@ def test_list_says_what_there_is(run: Run, option: str) -> None:
 
 
 def test_show_prints_the_page_and_tells_both_sides(run: Run) -> None:
-    """What happens, who is in it, and with what; the race that is found, and what the guard makes
-    of it."""
+    """What happens, who is in it, and with what; its race, and what becomes of that with the guard
+    off and on."""
     done = run("show", "late_bind")
     assert done.code == 0
-    page, _, told = done.out.partition("\nFound in ")
+    page, _, told = done.out.partition("\nIts race (late_bind.race.yaml):\n")
     assert page.startswith("late_bind (caches, pair)\n\nThe scheduler is told that a bind has fail")
+    assert re.search(r"^  cause     .+[.]$", page, re.MULTILINE)
     assert re.search(r"^  made of   apiserver, scheduler$", page, re.MULTILINE)
     assert re.search(r"^  claims    no_place_is_given_twice$", page, re.MULTILINE)
     assert re.search(r"^  may fail  lose_reply default-scheduler 1 time$", page, re.MULTILINE)
     assert re.search(r"^  switches  guard=off, kubelet=off$", page, re.MULTILINE)
-    assert "It takes no more than this:\n\n  hold delivery of pods/default/c" in told
+    assert re.search(r"^  lose_reply: default-scheduler", told, re.MULTILINE)
+    assert "\nWith guard=off: Violated: no_place_is_given_twice: " in told
     assert "So no_place_is_given_twice is broken:" in told
-    assert "\nThe same with guard=on: Held." in told
+    assert re.search(r"^With guard=on:.* Held[.]", told, re.MULTILINE)
     assert done.out.splitlines()[-1] == "Next: testbed search late_bind --until-first"
 
 
 def test_show_tells_a_race_that_needs_nothing_late(run: Run) -> None:
     """It says so, and shows no lines."""
     out = run("show", "tug_of_war").out
-    assert "Without anything late it is violated:\n\nautoscaler and gitops undo each" in out
+    assert "It takes no race:\n\nWith guard=off: Violated: " in out
+    assert "\nautoscaler and gitops undo each" in out
 
 
 def test_show_says_where_the_guard_is_another_world(run: Run) -> None:
     """With it the lines may name nothing; then that it holds says little."""
-    out = run("show", "twice_created").out
-    assert "The same with guard=on (2 of 2 lines matched nothing there): Held." in out
+    out = run("show", "out_of_cpu").out
+    assert re.search(
+        r"^With guard=on: \(\d of \d lines matched nothing there\) Held[.]", out, re.MULTILINE
+    )
 
 
 def test_show_prints_the_page_alone(run: Run) -> None:
     """Nothing is played; programs get it, too."""
     done = run("show", "pdb_overspent", "--page")
-    assert (done.code, "Found" in done.out) == (0, False)
+    assert (done.code, "Its race" in done.out) == (0, False)
     assert "kubernetes#91492" in done.out
     page = run("show", "pdb_overspent", "--page", "--json").json
     assert page["page"].partition("\n")[0] == page["title"]
     told = run("show", "lost_update", "--json").json
-    assert (told["guarded"], "scenario: lost_update" in told["race"]) == ("held", True)
+    assert [side["outcome"] for side in told["sides"]] == ["violated", "held"]
+    assert all(side["story"] for side in told["sides"])
+    assert "scenario: lost_update" in told["race"]
     assert run("show", "lost_updat").code == 2
 
 
-def test_show_knows_a_scenario_of_ones_own(
+def test_show_searches_for_a_race_of_ones_own(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has no theme; one that no search breaks is told as such."""
+    """It has no theme, and no file beside it until one is kept there."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "calm_one.py").write_text(
-        'def calm_one(world):\n    """Nothing happens."""\n', encoding="utf-8"
-    )
-    out = run("show", "calm_one.py:calm_one").out
-    assert "(your own, lesson)\n\nNothing happens.\n" in out
+    lost = "from scenarios.basics import lost_update as theirs\n\n\n"
+    lost += "def mine(world, *, guard: bool = False):\n    theirs.lost_update(world, guard=guard)\n"
+    (tmp_path / "mine_own.py").write_text(lost, encoding="utf-8")
+    out = run("show", "mine_own.py:mine").out
+    assert "(your own, pair)" in out
+    assert re.search(r"^Found in \d+ runs?, shrunk in \d+ more[.] It takes", out, re.MULTILINE)
+    assert re.search(r"^With guard=on: Held[.]", out, re.MULTILINE)
+    run("search", "mine_own.py:mine", "--until-first")
+    (found,) = (tmp_path / "races").glob("*.race.yaml")
+    found.rename(tmp_path / "mine.race.yaml")
+    assert "Its race (mine.race.yaml):" in run("show", "mine_own.py:mine").out
+
+
+def test_show_tells_what_has_no_guard(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a control, that no Run breaches it; of a lesson, the calm Run. It says which it is."""
+    monkeypatch.chdir(tmp_path)
+    page = 'def {name}(world):\n    """Nothing happens.\n\n    Kind: {kind}.\n    """\n'
+    for kind in ("control", "lesson", "leson"):
+        (tmp_path / f"{kind}_one.py").write_text(page.format(name="one", kind=kind))
+    out = run("show", "control_one.py:one").out
+    assert "(your own, control)\n\nNothing happens.\n" in out
     assert "no breach in" in out
-    assert run("show", "calm_one.py:calm_one", "--json").json["race"] is None
+    out = run("show", "lesson_one.py:one").out
+    assert "(your own, lesson)\n\nNothing happens.\n" in out
+    assert "\nIts calm Run:\n" in out
+    assert run("show", "lesson_one.py:one", "--json").json["race"] is None
+    refused = run("show", "leson_one.py:one")
+    assert refused.code == 2
+    assert "`Kind: leson.`; expected control or lesson" in refused.err
 
 
 # -- run ------------------------------------------------------------------------------------------
@@ -996,15 +1032,15 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: api, autoscale, cluster, compare, determinism, door, pairs, preempt, runs, "
-        "schedule, search, store, turns.\n"
+        "Known: api, autoscale, cluster, compare, determinism, door, false-alarms, pairs, preempt, "
+        "runs, schedule, search, store, turns.\n"
         "Next: testbed bench --help\n",
     ),
     "an option of another benchmark": (
         ["bench", "turns", "--runs", "3"],
         2,
         "ScenarioError: --runs: the benchmark 'turns' does not take it; expected with runs, "
-        "compare, determinism.\nNext: testbed bench turns\n",
+        "compare, determinism, false-alarms.\nNext: testbed bench turns\n",
     ),
     "an option of the search, elsewhere": (
         ["bench", "runs", "--runs-max", "3"],

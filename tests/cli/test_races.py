@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 import pytest
+from shelved import file_of
 
 from testbed.cli import main
 from testbed.cli.commands.init import FILES, TRY
@@ -22,8 +23,7 @@ from testbed.races.racefile import load, parse
 from testbed.world.scenario import find, known
 
 ROOT = Path(__file__).parent.parent.parent
-RACES = Path(__file__).parent.parent / "race_files"
-LOST = (RACES / "lost_update.race.yaml").read_text(encoding="utf-8")
+LOST = file_of("lost_update").read_text(encoding="utf-8")
 LATE = LOST.partition("expect:")[0]
 VIOLATES = "expect: {violates: every_signature_is_kept}\n"
 HOLDS = "expect: {holds: [every_signature_is_kept]}\n"
@@ -451,13 +451,13 @@ def test_code_that_a_file_alone_names_is_not_imported(command: str, run: Run) ->
 
 def test_the_races_that_come_with_the_testbed_are_as_expected(run: Run) -> None:
     """Each on both sides of its pair, and each with a line for its story."""
-    done = run("check", str(RACES))
+    done = run("check", str(file_of("double_bind").parent), str(file_of("lost_update").parent))
     assert (done.code, done.err) == (0, "")
     assert done.last.startswith("All as expected: ")
     for name in ("double_bind", "late_short_write", "lost_update"):
         assert f"{name}.race.yaml (guard=off): violates " in done.out
         assert f"{name}.race.yaml (guard=on): holds " in done.out
-        text = (RACES / f"{name}.race.yaml").read_text(encoding="utf-8")
+        text = file_of(name).read_text(encoding="utf-8")
         assert text.startswith("# ")
         assert len(parse(text, name)) == 1
 
@@ -483,7 +483,7 @@ def test_the_line_that_looks_closer_finds_the_scenario(run: Run, given: list[str
 def test_what_is_not_as_expected_is_1_and_a_bad_file_2(run: Run) -> None:
     """The worst of all; every file is played, whatever the others are."""
     written(LATE + HOLDS, "red.race.yaml")
-    done = run("check", "red.race.yaml", str(RACES / "double_bind.race.yaml"))
+    done = run("check", "red.race.yaml", str(file_of("double_bind")))
     assert (done.code, done.err) == (1, "")
     assert done.out.startswith("NOT EXPECTED  red.race.yaml: holds every_signature_is_kept\n")
     assert "\n    Violated: every_signature_is_kept: " in done.out
@@ -871,7 +871,7 @@ PAIRS = [scenario.name for scenario in known() if scenario.has_guard]
 
 def test_a_race_is_played_as_each_generation_has_its_components(run: Run) -> None:
     """What each comes to, which are affected, and the line that looks at one of them."""
-    race = str(RACES / "stolen_slot.race.yaml")
+    race = str(file_of("stolen_slot"))
     done = run("replay", race, "--profiles", "all")
     assert done.code == 0
     said = dict(re.findall(r"^(\S+) +(held|violated)\b", done.out, re.MULTILINE))
@@ -891,16 +891,16 @@ def test_a_race_is_played_as_each_generation_has_its_components(run: Run) -> Non
 
 
 @pytest.mark.parametrize(
-    ("file", "profiles", "said"),
+    ("name", "profiles", "said"),
     [
-        ("stolen_slot.race.yaml", "k8s-1.27", "there is no profile 'k8s-1.27'"),
-        ("lost_update.race.yaml", "all", "nothing in lost_update has profiles"),
-        ("a.jsonl", "all", "--profiles: a trace has no lines"),
+        ("stolen_slot", "k8s-1.27", "there is no profile 'k8s-1.27'"),
+        ("lost_update", "all", "nothing in lost_update has profiles"),
+        ("", "all", "--profiles: a trace has no lines"),
     ],
 )
-def test_what_has_no_such_profile_is_told(run: Run, file: str, profiles: str, said: str) -> None:
+def test_what_has_no_such_profile_is_told(run: Run, name: str, profiles: str, said: str) -> None:
     """With those that there are, or with what to do instead."""
-    done = run("replay", str(RACES / file), "--profiles", profiles)
+    done = run("replay", str(file_of(name)) if name else "a.jsonl", "--profiles", profiles)
     assert (done.code, said in done.err) == (2, True)
 
 

@@ -17,15 +17,21 @@ PAGE: Path = Path(__file__).parent.parent.parent / "docs/races.md"
 HEAD = """\
 # The races that come along
 
-Every scenario with a short name, by theme: what happens, who is in it, and the public issues that
-it is about. The page is made of their docstrings. `testbed list` finds them by theme, part, issue
-or words, and `testbed show NAME` tells the race of one: with the guard off, and with it on.
+Every scenario with a short name, by theme: what happens, its cause, who is in it, and the public
+issues or documents that it comes from. The page is made of their docstrings. `testbed list` finds
+them by theme, kind, tag, part, issue, source or words, and `testbed show NAME` tells one.
+
+A *pair* has a guard: with the guard off its race is found and told, and with it on it never
+happens. A *control* looks dangerous, and no Run of it breaches a claim. A *lesson* has a calm Run
+that is worth reading.
 """
 REPOSITORIES = {
     "kubernetes": "kubernetes/kubernetes",
     "cluster-autoscaler": "kubernetes/autoscaler",
     "descheduler": "kubernetes-sigs/descheduler",
     "gardener": "gardener/gardener",
+    "enhancements": "kubernetes/enhancements",
+    "argo-cd": "argoproj/argo-cd",
 }
 """The repository that an issue is of, by the name that scenarios have for it."""
 
@@ -37,7 +43,13 @@ def text() -> str:
 
 def _lines() -> Iterator[str]:
     yield HEAD
-    for theme, some in groupby(shelf.pages(), lambda page: page.theme):
+    pages = shelf.pages()
+    yield "| tag | is for | scenarios |\n|---|---|---|"
+    for tag, meaning in shelf.tags().items():
+        names = (f"`{page.scenario.name}`" for page in pages if tag in page.tags)
+        yield f"| {tag} | {meaning.rstrip('.')} | {', '.join(names)} |"
+    yield ""
+    for theme, some in groupby(pages, lambda page: page.theme):
         yield f"## {theme}\n\n{shelf.subject_of(theme)}\n"
         for page in some:
             yield from _told(page)
@@ -48,6 +60,11 @@ def _told(page: Page) -> Iterator[str]:
     yield f"### `{scenario.name}`\n\n{page.text}\n"
     switches = (f"`{name}={switch.shown}`" for name, switch in scenario.switches.items())
     facts = {
+        "Kind": page.kind,
+        shelf.CAUSE: page.cause,
+        shelf.LOOK_FOR: page.look_for,
+        shelf.SOURCE: page.source,
+        shelf.TAGS: ", ".join(page.tags),
         "Made of": ", ".join(page.components),
         "Issues": ", ".join(map(_link, page.issues)),
         "Switches": ", ".join(switches),

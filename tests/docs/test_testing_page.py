@@ -26,7 +26,7 @@ def block(kind: str, number: int = 0) -> str:
 
 def test_the_race_file_is_the_one_that_is_kept() -> None:
     """Line for line, but for the comments."""
-    kept = (ROOT / "tests/race_files/lost_update.race.yaml").read_text()
+    kept = (ROOT / "scenarios/basics/lost_update.race.yaml").read_text()
     assert parse(block("yaml"), "page") == parse(kept, "kept")
 
 

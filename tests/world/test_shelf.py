@@ -77,7 +77,7 @@ def test_words_find_what_has_the_most_of_them() -> None:
 
 
 def test_a_scenario_of_ones_own_has_a_page_without_a_theme() -> None:
-    """And is a lesson unless it has a guard."""
+    """And is a control unless it has a guard, or says that it is a lesson."""
 
     def mine(world: World) -> None:
         """Nothing happens.
@@ -88,7 +88,7 @@ def test_a_scenario_of_ones_own_has_a_page_without_a_theme() -> None:
     page = Page.of(of(mine))
     assert (page.theme, page.kind, page.text) == (
         "",
-        "lesson",
+        "control",
         "Nothing happens.\n\nNothing at all.",
     )
     assert Page.of(find("lost_update")).kind == "pair"

@@ -120,7 +120,7 @@ TRY = (
 """Commands to try in that folder, in this order."""
 
 
-COPIED_TEST = '''\
+COPIED_PAIR = '''\
 """The race of {function}: found without the guard, and kept away by it."""
 
 from {module} import {function}
@@ -135,8 +135,18 @@ def test_with_the_guard_it_holds(testbed_search):
     """A search of as many Runs finds nothing."""
     testbed_search({function}, runs=400, switches={{"guard": "on"}}).must_hold()
 '''
+COPIED_ALONE = '''\
+"""{function} holds, whatever is late."""
+
+from {module} import {function}
+
+
+def test_it_holds(testbed_search):
+    """Edit the scenario until this fails, and you know what its claims are worth."""
+    testbed_search({function}, runs=400).must_hold()
+'''
 RUNS_MAX = 400
-"""How many Runs are played to find the race of a scenario that is copied."""
+"""How many Runs are played to find the race of a scenario that is copied and has no race file."""
 
 
 @attrs.frozen
@@ -157,32 +167,39 @@ def copied(recipe: Scenario) -> Start:
     """A scenario that comes along, as one of the user's own: its file, its race and a test."""
     name = recipe.name
     source = inspect.getsourcefile(recipe.build)
-    if not shelf.theme_of(recipe):
+    if source is None or not shelf.theme_of(recipe):
         raise ScenarioError(
             f"--from {name}: it is your own already; expected one that `testbed list` shows.\n"
-            "Next: testbed list"
-        )
-    if source is None or not recipe.has_guard:
-        raise ScenarioError(
-            f"--from {name}: it has no guard, so there is no race to begin with.\n"
             "Next: testbed list"
         )
     function = recipe.build.__name__
     file, test_file, race_file = names_of_copy(recipe)
     module = file.removesuffix(".py")
     own = f"{module}:{function}"
+    test = COPIED_PAIR if recipe.has_guard else COPIED_ALONE
     files = {
         file: Path(source).read_text(encoding="utf-8"),
-        test_file: COPIED_TEST.format(module=module, function=function),
+        test_file: test.format(module=module, function=function),
     }
-    shrunk = seek(recipe, runs=RUNS_MAX, switches={GUARD: "off"}).shrunk
     lines = [f"testbed show {file}:{function}", f"testbed search {file}:{function}"]
-    if shrunk is not None:
-        both = pair_of(shrunk.race, recipe, race_file)
-        race = attrs.evolve(shrunk.race, scenario=own, expect=both)
-        files[race_file] = race.text()
+    if text := _race_text(recipe, own):
+        files[race_file] = text
         lines.append(f"testbed check {race_file} --scenario-path .")
     return Start(files, (*lines, f"python -m pytest {test_file}"))
+
+
+def _race_text(recipe: Scenario, own: str) -> str:
+    """The race of a scenario that comes along, as one of the copy; empty if there is none."""
+    if (file := shelf.race_file_of(recipe)) is not None:
+        text = file.read_text(encoding="utf-8")
+        return text.replace(f"scenario: {recipe.name}\n", f"scenario: {own}\n", 1)
+    if not recipe.has_guard:
+        return ""
+    shrunk = seek(recipe, runs=RUNS_MAX, switches={GUARD: "off"}).shrunk
+    if shrunk is None:
+        return ""
+    both = pair_of(shrunk.race, recipe, "its race")
+    return attrs.evolve(shrunk.race, scenario=own, expect=both).text()
 
 
 @click.command("init", epilog=EXIT_CODES)

@@ -1,27 +1,50 @@
-"""testbed show: the page of a scenario, and its race told."""
+"""testbed show: the page of a scenario, and its race told: with the guard off, and on."""
 
 from __future__ import annotations
 
 import shlex
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import click
 
+from testbed.choosers.calm import Calm
 from testbed.cli.profiled import missed
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.fault import Fault
-from testbed.races.expecting import of_every_world
+from testbed.races.expecting import both_sides, of_every_world
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
+from testbed.races.racefile import parse
+from testbed.story.chronicle import chronicle
 from testbed.story.explain import story
-from testbed.testing.seek import Sought, seek
+from testbed.testing.seek import seek
+from testbed.turns.trace import Trace
 from testbed.words import counted
-from testbed.world.scenario import GUARD, Scenario, find
-from testbed.world.shelf import Page
+from testbed.world.scenario import GUARD, find
+from testbed.world.shelf import LESSON, Page
 
 RUNS_MAX = 400
+"""How many Runs are played to find a race of which there is no file."""
 WIDTH = 100
+
+
+@attrs.frozen
+class Telling:
+    """What was played to tell of a scenario."""
+
+    found: str
+    """How its race was found, or that none was."""
+    race: Race | None = None
+    """Its race; None if it is calm."""
+    text: str = ""
+    """The race as it stands in its file."""
+    sides: tuple[tuple[str, str, str], ...] = ()
+    """For each way in which it was played: the switches, the Verdict in words, the story."""
+    outcomes: tuple[str, ...] = ()
+    """The same Verdicts, each as a word."""
 
 
 @click.command("show", epilog=EXIT_CODES)
@@ -29,8 +52,9 @@ WIDTH = 100
 @click.option("--page", "is_page", is_flag=True, help="Only the page: play nothing.")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(scenario: str, is_page: bool, as_json: bool) -> int:
-    """Print the page of a SCENARIO: what happens, who is in it, its switches and issues. Then find
-    its race, and tell it; and what the same race comes to with the guard.
+    """Print the page of a SCENARIO: what happens, its cause, who is in it, its switches and issues.
+    Then play its race, and tell it, with the guard off and with it on. A race that has no file
+    beside the scenario is searched for first. Of a lesson the calm Run is told.
 
     Exits 0 whatever the race does.
     """
@@ -38,19 +62,77 @@ def command(scenario: str, is_page: bool, as_json: bool) -> int:
     page = Page.of(recipe)
     if not as_json:
         say(page_text(page))
-    if is_page:
-        if as_json:
-            say_json({**page.as_dict(), "page": page.text})
-        return 0
-    sought = seek(recipe, runs=RUNS_MAX, switches=recipe.sides({})[0])
+    told = None if is_page else tell(page)
     if as_json:
-        say_json({**page.as_dict(), "page": page.text, **_told(sought)})
+        played = {} if told is None else _as_dict(told)
+        say_json({**page.as_dict(), "page": page.text, **played})
         return 0
-    say(f"\n{_race_in_words(sought)}")
-    is_on = recipe.has_guard and recipe.values({})[GUARD]
-    switch = f" --switch {GUARD}=off" if is_on else ""
-    say(f"\nNext: testbed search {shlex.quote(scenario)}{switch} --until-first")
+    if told is not None:
+        say("\n" + "\n\n".join(_in_paragraphs(told)))
+        is_on = recipe.has_guard and recipe.values({})[GUARD]
+        switch = f" --switch {GUARD}=off" if is_on else ""
+        first = " --until-first" if recipe.has_guard else ""
+        say(f"\nNext: testbed search {shlex.quote(scenario)}{switch}{first}")
     return 0
+
+
+def tell(page: Page) -> Telling:
+    """Play what there is to tell of a scenario."""
+    recipe = page.scenario
+    if page.race_file is not None:
+        text = page.race_file.read_text(encoding="utf-8")
+        race = parse(text, page.race_file.name)
+        sides = both_sides(race, recipe, page.race_file.name)
+        played = [(side.expected.under if side.expected else "", side.played) for side in sides]
+        found = f"Its race ({page.race_file.name}):" if len(race) else "It takes no race:"
+        return _told(found, race, text, played)
+    if page.kind == LESSON:
+        world = recipe.world()
+        verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+        told = chronicle(world.trace) if verdict.is_held else story(world.trace, verdict)
+        return Telling("Its calm Run:", None, "", (("", str(verdict), told),), (verdict.outcome,))
+    sought = seek(recipe, runs=RUNS_MAX, switches=recipe.sides({})[0])
+    if (shrunk := sought.shrunk) is None:
+        return Telling(sought.looked)
+    race = shrunk.race
+    if not len(race):
+        needs = "Without anything late it is violated:"
+    elif shrunk.cut_off:
+        needs = f"Not shrunk to the end ({shrunk.cut_off}):"
+    else:
+        needs = "It takes no more than this:"
+    found = f"Found in {counted(sought.runs, 'run')}, shrunk in {shrunk.runs:,} more. {needs}"
+    played = [(f"{GUARD}=off" if recipe.has_guard else "", shrunk.played)]
+    if recipe.has_guard:
+        played.append((f"{GUARD}=on", play(race, recipe, switches={GUARD: "on"})))
+    return _told(found, race, race.text(), played)
+
+
+def _told(found: str, race: Race | None, text: str, played: list[tuple[str, Played]]) -> Telling:
+    sides = tuple(
+        (under, f"{missed(one).lstrip()} {one.verdict}".strip(), story(one.trace, one.verdict))
+        for under, one in played
+    )
+    return Telling(found, race, text, sides, tuple(one.verdict.outcome for _, one in played))
+
+
+def _in_paragraphs(told: Telling) -> Iterator[str]:
+    yield told.found
+    if told.race is not None and told.race.lines:
+        yield "\n".join(f"  {line}" for line in told.race.lines)
+    for under, verdict, text in told.sides:
+        if under:
+            yield f"With {under}: {verdict}"
+        yield text
+
+
+def _as_dict(told: Telling) -> dict[str, Any]:
+    """What was played, as plain data for JSON."""
+    sides = [
+        {"switches": under, "outcome": outcome, "story": text}
+        for (under, _, text), outcome in zip(told.sides, told.outcomes, strict=True)
+    ]
+    return {"found": told.found, "race": told.text or None, "sides": sides}
 
 
 def page_text(page: Page) -> str:
@@ -60,11 +142,15 @@ def page_text(page: Page) -> str:
     of_all = of_every_world()
     actors, servers = ", ".join(world.table.roles), ", ".join(world.wire.posts)
     facts = {
+        "cause": page.cause,
+        "look for": page.look_for,
         "in it": "; ".join(filter(None, [actors, f"asked: {servers}" if servers else ""])),
         "made of": ", ".join(page.components),
         "claims": ", ".join(name for name in world.judge.claims if name not in of_all),
         "may fail": ", ".join(_in_words(fault) for fault in world.allowed) or "nothing",
-        "issues": ", ".join(page.issues),
+        "source": page.source,
+        "issues": ", ".join(issue for issue in page.issues if issue not in page.source),
+        "tags": ", ".join(page.tags),
         "switches": ", ".join(f"{n}={switch.shown}" for n, switch in recipe.switches.items()),
     }
     kind = f"{page.theme}, {page.kind}" if page.theme else f"your own, {page.kind}"
@@ -81,44 +167,3 @@ def page_text(page: Page) -> str:
 def _in_words(fault: Fault) -> str:
     target = "" if fault.target == "*" else f" {fault.target}"
     return f"{fault.word}{target} {counted(fault.times_max, 'time')}"
-
-
-def _race_in_words(sought: Sought) -> str:
-    shrunk = sought.shrunk
-    if shrunk is None:
-        return sought.looked
-    lines = [f"  {line}" for line in shrunk.race.lines]
-    if not lines:
-        needs = "Without anything late it is violated:"
-    elif shrunk.cut_off:
-        needs = f"Not shrunk to the end ({shrunk.cut_off}):"
-    else:
-        needs = "It takes no more than this:"
-    told = [f"Found in {counted(sought.runs, 'run')}, shrunk in {shrunk.runs:,} more. {needs}"]
-    told += ["", *lines] if lines else []
-    told += ["", story(shrunk.played.trace, shrunk.played.verdict)]
-    if guarded := _guarded(sought.recipe, shrunk.race):
-        told += ["", f"The same with {GUARD}=on{missed(guarded)}: {guarded.verdict}"]
-    return "\n".join(told)
-
-
-def _guarded(recipe: Scenario, race: Race) -> Played | None:
-    """The same lines with the guard on; None if there is none."""
-    if not recipe.has_guard:
-        return None
-    return play(race, recipe, switches={GUARD: "on"}, keep=False)
-
-
-def _told(sought: Sought) -> dict[str, Any]:
-    """What was found, as plain data for JSON."""
-    shrunk = sought.shrunk
-    if shrunk is None:
-        return {"runs": sought.runs, "race": None, "cut_off": "", "story": None, "guarded": None}
-    guarded = _guarded(sought.recipe, shrunk.race)
-    return {
-        "runs": sought.runs,
-        "race": shrunk.race.text(),
-        "cut_off": shrunk.cut_off,
-        "story": story(shrunk.played.trace, shrunk.played.verdict),
-        "guarded": guarded and guarded.verdict.outcome,
-    }

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from shelved import race_named
 
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import play
-from testbed.races.racefile import load
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
 RECIPE = find("crash_and_resync")
-RACE = load(str(Path(__file__).parent.parent.parent / "race_files/crash_and_resync.race.yaml"))
+RACE = race_named("crash_and_resync")
 
 
 def violated(guard: str, runs: int) -> int:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
+from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.objects import condition
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
-from testbed.races.racefile import load, parse
+from testbed.races.racefile import parse
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
 RECIPE = find("late_bind")
-RACE = load(str(Path(__file__).parent.parent.parent / "race_files/late_bind.race.yaml"))
+RACE = race_named("late_bind")
 
 
 def races() -> Iterator[tuple[str, str, Race]]:

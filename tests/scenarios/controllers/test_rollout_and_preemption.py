@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import Played, play
-from testbed.races.racefile import load
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
 RECIPE = find("rollout_and_preemption")
-RACE = load(
-    str(Path(__file__).parent.parent.parent / "race_files/rollout_and_preemption.race.yaml")
-)
+RACE = race_named("rollout_and_preemption")
 
 
 def played(guard: str) -> Played:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.preemption.given_away import half_by_half
+from scenarios.nominations.given_away import half_by_half
 from testbed import Evidence, World, no_lasso
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform

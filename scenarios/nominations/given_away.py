@@ -86,6 +86,13 @@ def given_away(world: World, *, guard: bool = False) -> None:
     pods die for nothing, every ten seconds, and the most important pod never runs: the race that
     the design of preemption gives as its reason against a rescheduler. Guarded, the Rescheduler
     writes the nomination as well, and the scheduler keeps each half free.
+
+    Cause: the Rescheduler makes room without a nomination, so the scheduler gives each half of it
+      to the next pod that fits.
+    Look for: the scheduler finds no node for urgent, and then binds the pod that comes in place of
+      a victim.
+    Source: the design "Pod Preemption in Kubernetes".
+    Tags: nomination, grace-period, endless, starvation, no-timing, priority.
     """
     half_by_half(world, nominates=guard)
     world.claim(always(room_is_made_once, reads=("records", "log:pods")))
