@@ -56,6 +56,8 @@ class Cause:
     """The Step of what was done."""
     also: tuple[int, ...] = ()
     """The Steps of whatever else it names, such as that in which another reported it."""
+    setting: str = ""
+    """By which setting of a component, if the guard sets that otherwise; else empty."""
 
     @property
     def steps(self) -> tuple[int, ...]:

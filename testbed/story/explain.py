@@ -22,12 +22,14 @@ LINES_MAX = 100
 
 
 def story(trace: Trace, verdict: Verdict | None = None, claim: str = "") -> str:
-    """The cause in one sentence; the Run as a diagram with a column for each actor; and a few
-    sentences. If several claims broke, it tells of `claim`, or else of the first."""
+    """By which setting, if the guard sets that otherwise; the cause in one sentence; the Run as a
+    diagram with a column for each actor; and a few sentences. If several claims broke, it tells of
+    `claim`, or else of the first."""
     tale, rows = _tale_and_rows(trace, verdict, claim)
+    setting = _wrapped(tale.cause.setting) if tale.cause is not None else ""
     cause = _wrapped(tale.cause.text) if tale.cause is not None else ""
     sentences = "\n".join(_wrapped(text) for text in tale.sentences)
-    return "\n\n".join(part for part in (cause, diagram(rows), sentences) if part)
+    return "\n\n".join(part for part in (setting, cause, diagram(rows), sentences) if part)
 
 
 def explained(trace: Trace, verdict: Verdict | None = None, claim: str = "") -> dict[str, Any]:
@@ -67,7 +69,9 @@ def explain_md(trace: Trace, verdict: Verdict, issue: Issue | None = None) -> st
     violation = told_of(verdict, issue.claim)
     broken = violation.invariant if violation is not None else verdict.outcome
     head = [f"# {_plain(scenario)}: {_plain(broken)}", ""]
-    head += [_plain(tale.cause.text), ""] if tale.cause is not None else []
+    if tale.cause is not None:
+        head += [each for text in (tale.cause.setting, tale.cause.text) if text
+                 for each in (_plain(text), "")]  # fmt: skip
     said = [f"- {_plain(text)}" for text in tale.sentences]
     tail = [*said, ""] if said else []
     if issue.needed:
@@ -110,6 +114,7 @@ def _as_dict(cause: Cause) -> dict[str, Any]:
     return {
         "shape": cause.shape.value,
         "said": cause.text,
+        "setting": cause.setting,
         "actor": cause.actor,
         "did": cause.did,
         "step": cause.step,

@@ -109,11 +109,11 @@ class Knowledge:
         """By actor: what its Caches were given."""
         self._of_all_tasks = Sightings()
         """By actor: what may have reached every task of it."""
-        self._of_actors = Sightings()
+        self.of_actors = Sightings()
         """By actor: everything that any part of it learned."""
         self._cache_reads: dict[tuple[str, str], list[int]] = {}
         """By task and kind: the turns in which the task read the Cache."""
-        self._lives: dict[str, list[int]] = {}
+        self.births: dict[str, list[int]] = {}
         """By actor: the turns in which its lives began."""
         self._asked: dict[str, int] = {}
         """By request: the turn that asked for it."""
@@ -140,7 +140,7 @@ class Knowledge:
         elif step.kind == DELIVER:
             self._note_delivered(step)
         elif step.kind == START and option.path == f"{option.actor}/main":
-            self._lives.setdefault(option.actor, []).append(step.number)
+            self.births.setdefault(option.actor, []).append(step.number)
         for key in dict.fromkeys(marks.reads):
             if key.startswith("cache:"):
                 kind = plural_of(key.partition("/")[2])
@@ -212,7 +212,7 @@ class Knowledge:
         is_handed_on = not by_cache or step.marks.is_handed_on
         sighting = attrs.evolve(sighting, by_cache=by_cache, is_handed_on=is_handed_on)
         self._of_tasks.add(task_of(step), what, sighting)
-        self._of_actors.add(actor, what, sighting)
+        self.of_actors.add(actor, what, sighting)
         if by_cache:
             self._of_caches.add(actor, what, sighting)
         if is_handed_on:
@@ -236,7 +236,7 @@ class Knowledge:
             found += [(cache_read, s) for s in held]
         found += [(s.step, s) for s in self._of_all_tasks.last(actor, key, born, at)]
         if not found:
-            found = [(s.step, s) for s in self._of_actors.last(actor, key, born, at)]
+            found = [(s.step, s) for s in self.of_actors.last(actor, key, born, at)]
         if not found:
             return None
         sighting = max(found, key=lambda pair: (pair[0], pair[1].step))[1]
@@ -245,13 +245,9 @@ class Knowledge:
 
     def birth(self, actor: str, at: int) -> int:
         """The turn in which the life began that the actor was in at turn `at`."""
-        births = self._lives.get(actor, [])
+        births = self.births.get(actor, [])
         place = bisect_right(births, at)
         return births[place - 1] if place else 0
-
-    def births(self, actor: str) -> list[int]:
-        """The turns in which its lives began, oldest first."""
-        return self._lives.get(actor, [])
 
     def _last_cache_read(self, path: str, key: str, at: int) -> int | None:
         """When that task last read its Cache of the object's kind; None if it never did."""
@@ -268,13 +264,18 @@ class Knowledge:
         return versions[0].change.old if versions else None
 
     def stale(self, act: Act, keys: Iterable[str]) -> Iterator[StaleAct]:
-        """(3) For each of these objects that the act was stale on, what it missed."""
+        """(3) For each of these objects that the act was stale on, what it missed. Of what a user
+        has created who reads nothing, a create can only rest on that it is there."""
         for key in keys:
             known = self.known(act.path, key, act.decided)
-            if known is not None:
-                missed = tuple(self.missed(known, act))
-                if missed:
-                    yield StaleAct(act, known, missed)
+            missed = tuple(self.missed(known, act)) if known is not None else ()
+            if known is not None and missed and self._rests_on(act, known, missed):
+                yield StaleAct(act, known, missed)
+
+    def _rests_on(self, act: Act, known: Known, missed: Iterable[Version]) -> bool:
+        is_made = known.sighting.how == WROTE and known.key not in act.keys
+        is_typed = act.word == "create" and not self.has_read(act.actor, act.decided)
+        return not (is_made and is_typed) or any(each.change.new is None for each in missed)
 
     def cached(self, act: Act, key: str) -> Known | None:
         """What the actor's Caches showed of that object when the act was decided; None if they had
@@ -294,17 +295,17 @@ class Knowledge:
             sighting.how != WROTE
             and sighting.revision >= version.revision
             and max(version.step, since - 1) < sighting.step <= until
-            for found in self._of_actors.of(actor, version.key)
+            for found in self.of_actors.of(actor, version.key)
             for sighting in found
         )
 
     def has_met(self, actor: str, key: str, until: int) -> bool:
         """Whether the actor had ever learned anything of that object by that turn."""
-        return any(True for _ in self._of_actors.last(actor, key, 0, until))
+        return any(True for _ in self.of_actors.last(actor, key, 0, until))
 
     def has_read(self, actor: str, until: int) -> bool:
         """Whether the actor had read anything by that turn. A user who types commands has not."""
-        return self._of_actors.any_by(actor, until)
+        return self.of_actors.any_by(actor, until)
 
     def unseen(self, act: Act, keys: Iterable[str]) -> Iterator[Version]:
         """For each of these objects, the actor's own last write that its Cache did not show when
@@ -345,7 +346,7 @@ class Knowledge:
     def first_told(self, act: Act, version: Version) -> Sighting | None:
         """When the actor first learned of that write, or of a later one, in the life in which it
         acted; else in an earlier life; None if it never did."""
-        found = (s for each in self._of_actors.of(act.actor, version.key) for s in each)
+        found = (s for each in self.of_actors.of(act.actor, version.key) for s in each)
         late = [sighting for sighting in found if sighting.revision >= version.revision]
         return min(late, key=lambda s: (not self.is_of_life(s, act), s.step), default=None)
 
@@ -353,7 +354,7 @@ class Knowledge:
         """What the life in which it acted learned first of that object, if an earlier life had been
         told of something newer; and the last write that the earlier one had been told of."""
         born = self.birth(act.actor, act.decided)
-        found = [s for each in self._of_actors.of(act.actor, key) for s in each if s.how != WROTE]
+        found = [s for each in self.of_actors.of(act.actor, key) for s in each if s.how != WROTE]
         early = max((s.revision for s in found if s.step < born), default=0)
         late = [sighting for sighting in found if born <= sighting.step <= act.decided]
         first = min(late, key=attrgetter("step"), default=None)

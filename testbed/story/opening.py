@@ -30,6 +30,7 @@ from testbed.story.causes import (
     unread,
 )
 from testbed.story.knowledge import Act
+from testbed.story.reruns import setting
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, reported
 from testbed.turns.option import FAULT, HOLD
@@ -41,7 +42,7 @@ def cause_of(slice_: Slice) -> Cause | None:
     """Why the claim broke; None if none did."""
     if slice_.violation is None:
         return None
-    return next(causes_of(slice_))
+    return attrs.evolve(next(causes_of(slice_)), setting=setting.said(slice_.trace))
 
 
 def causes_of(slice_: Slice) -> Iterator[Cause]:

@@ -70,6 +70,13 @@ class Sightings:
         for what in (key, plural_of(key)):
             yield self._found.get((who, what), [])
 
+    def leave_out(self, who: str, change: Change, until: int) -> bool:
+        """Whether it had lists or watches of that kind by that turn, of which none shows the object
+        as it is before or after that Change."""
+        found = [s for s in self._found.get((who, plural_of(change.key)), []) if s.step <= until]
+        alone = (s for s in self._found.get((who, change.key), []) if s.step <= until)
+        return bool(found) and not any(alone) and not any(each.shows(change) for each in found)
+
     def any_by(self, who: str, until: int) -> bool:
         """Whether it had read anything by that turn; what it wrote itself does not count."""
         return any(

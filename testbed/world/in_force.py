@@ -80,6 +80,11 @@ class InForce:
                 raise UnknownName(what, owner, {*makes, *self._parts}, see="testbed switches")
 
     @property
+    def components(self) -> list[Component]:
+        """The components that its parts are of, each once, in order."""
+        return list(dict.fromkeys(self._parts.values()))
+
+    @property
     def profiles(self) -> list[str]:
         """The names of the profiles that some part has, in order."""
         return sorted({name for part in self._parts.values() for name in part.known_profiles})
@@ -94,6 +99,20 @@ class InForce:
         makes = dict.fromkeys(part for part in self._parts.values() if switch in part.kinds)
         parts = [name for name, part in self._parts.items() if part in makes]
         return [f"{owner}.{switch}" for owner in dict.fromkeys([*(m.name for m in makes), *parts])]
+
+    def differing(self, other: InForce) -> dict[tuple[str, str, str], list[str]]:
+        """The parts that are set otherwise there: by switch, its value here and its value there."""
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for part, own in self._flat.items():
+            theirs = other._flat.get(part, own)
+            for switch, value in own.items():
+                if theirs.get(switch, value) != value:
+                    found.setdefault((switch, value, theirs[switch]), []).append(part)
+        return found
+
+    def says(self, part: str, switch: str) -> str:
+        """What a switch of that part does, as its component says; empty for the profile."""
+        return self._parts[part].says().get(switch, "")
 
     # -- what the trace says --------------------------------------------------------------------
 

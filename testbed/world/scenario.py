@@ -130,8 +130,8 @@ class Scenario:
         if attendance is not None:
             return world
 
-        def again() -> World:
-            return self.world(values, faults=faults, without=without)
+        def again(**otherwise: Any) -> World:
+            return self.world({**values, **otherwise}, faults=faults, without=without)
 
         world.again = again
         like = (values, without)

@@ -92,7 +92,7 @@ class World:
         """Whether the Run goes on after a Violation."""
         self.turns_expected: Callable[[], int] = lambda: 100
         """The length of the calm run, for Choosers that spread things over it."""
-        self.again: Callable[[], World] | None = None
+        self.again: Callable[..., World] | None = None
         """Assembles another World of the same scenario; None if there is none."""
         self.trace = Trace({})
         """The record of its Run; empty until `prepare`."""

@@ -30,8 +30,6 @@ from testbed.story.wording import (
 )
 from testbed.words import counted
 
-TIMES_MIN = 3
-"""An object of the kind must have been made and removed so often."""
 BIND = "bind"
 LAP = "for ever, a lap of "
 """How `no_lasso` begins what it says."""
@@ -50,8 +48,19 @@ def found(slice_: Slice) -> Iterator[Cause]:
             yield _in_turn(slice_, turns)
     if is_lap:
         yield from _past_others(slice_, keys)
-        yield from _made_and_removed(slice_)
+        # It comes back for ever, so once is enough.
+        yield from _made_and_removed(slice_, times_min=1)
         yield from _answering(slice_, keys)
+    else:
+        # A claim that counts names one of those that were made and ended again and again.
+        named = {key.partition("/")[0] for key in slice_.named_keys if _is_undone(slice_, key)}
+        for cause in _made_and_removed(slice_, TURNS_MIN):
+            if cause.did.partition(" ")[2].partition("/")[0] in named:
+                yield cause
+
+
+def _is_undone(slice_: Slice, key: str) -> bool:
+    return any(map(_undoes, slice_.knowledge.versions.get(key, [])))
 
 
 def _past_others(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
@@ -153,7 +162,7 @@ def _each_by_its_rule(slice_: Slice, turns: list[Version]) -> str:
     return "; each knew what the other had written"
 
 
-def _made_and_removed(slice_: Slice) -> Iterator[Cause]:
+def _made_and_removed(slice_: Slice, times_min: int) -> Iterator[Cause]:
     """(2) `alpha deletes pods and batch creates them again, 7 times: …`."""
     made: dict[str, list[Version]] = {}
     gone: dict[str, list[Version]] = {}
@@ -174,12 +183,11 @@ def _made_and_removed(slice_: Slice) -> Iterator[Cause]:
         maker, remover = (_busiest(each[kind]) for each in (made, gone))
         one = [v for v in made[kind] if v.actor == maker]
         other = [v for v in gone[kind] if v.actor == remover]
-        # A lap that is proved comes back for ever, so once is enough.
-        times_min = 1 if _is_lap(slice_) else TIMES_MIN
         if maker == remover or min(len(one), len(other)) < times_min:
             continue
-        last = max(other, key=lambda version: version.step)
         again = max(one, key=lambda version: version.step)
+        before = [version for version in other if version.step < again.step]
+        last = max(before or other, key=lambda version: version.step)
         that, times = _that_one_binds(slice_, other), counted(len(other), "time")
         verb = "ends" if ended_for(last) else "removes"
         text = sentence(

@@ -60,6 +60,6 @@ def _for_good(slice_: Slice) -> list[Step]:
 
 def _is_for_good(slice_: Slice, crash: Step) -> bool:
     fault = crash.option.fault
-    births = slice_.knowledge.births(crash.option.key)
+    births = slice_.knowledge.births.get(crash.option.key, [])
     is_back = any(birth > crash.number for birth in births)
     return isinstance(fault, Crash) and fault.restart_after_ms is None and not is_back

@@ -79,7 +79,7 @@ def _crashed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
             continue
         last = before[-1]
         after = _writes(slice_, actor, crash, slice_.end)
-        lives = [s for s in slice_.knowledge.births(actor) if s > crash]
+        lives = [s for s in slice_.knowledge.births.get(actor, []) if s > crash]
         if after:
             rest = f"; its next life, knowing nothing of that, {did(after[0])} "
             rest += f"(step {after[0].step})"
@@ -102,7 +102,7 @@ def _never_back(slice_: Slice) -> Iterator[Cause]:
     gone = [
         (actor, crash)
         for actor, crash in slice_.requests.ends
-        if crash <= slice_.end and all(b < crash for b in slice_.knowledge.births(actor))
+        if crash <= slice_.end and all(b < crash for b in slice_.knowledge.births.get(actor, []))
     ]
     # Of several that are gone, no trace shows which it was that had to let it go.
     if still and len(gone) == 1:

@@ -56,7 +56,8 @@ def of_a_dead_life(slice_: Slice) -> Iterator[Cause]:
         if sent.why != CRASHED or not _is_open(sent):
             continue
         late = [v for v in _effect(slice_, sent) if sent.let_go < v.step <= end]
-        born = min((b for b in slice_.knowledge.births(sent.actor) if b > sent.let_go), default=0)
+        births = slice_.knowledge.births.get(sent.actor, [])
+        born = min((birth for birth in births if birth > sent.let_go), default=0)
         if not (late and 0 < born < late[0].step) or late[0].step not in slice_.needed:
             continue
         before = [

@@ -152,6 +152,13 @@ def _deed_before(slice_: Slice, stale: StaleAct) -> StaleAct | None:
     return None
 
 
+def _from(known: Known, since: Version) -> str:
+    """From which server it was known, if that was behind."""
+    sighting = known.sighting
+    is_behind = sighting.server and since.step < sighting.read
+    return f" from {sighting.server}, which was behind," if is_behind else ""
+
+
 def _matters(slice_: Slice, stale: StaleAct) -> bool:
     """Whether it has to do with what the Violation names."""
     key, act = stale.known.key, stale.act
@@ -181,7 +188,7 @@ def _believing(
         rv = known.entry.revision
         is_same = known.key in act.keys or act.record is not None
         text = sentence(
-            f"{head}, taking it for the one it knew at rv {rv};"
+            f"{head}, taking it for the one it knew{_from(known, gone)} at rv {rv};"
             if is_same
             else f"{head}{link} {known.key} was there, as at rv {rv};",
             wrote(gone, "that" if is_same else "it"),

@@ -3,7 +3,8 @@
 1. A promise: a nomination holds room on a node for its pod; a cordon keeps new pods off a node. A
    budget protects its pods from evictions that ask it, and from nothing else. Room that a program
    has made without a nomination is known to that program alone.
-2. An object that the Violation names, and that the actor had never read.
+2. An object that the Violation names, and that the actor had never read, or that its lists and
+   watches leave out.
 
 Only of (1) can be said that the actor *knew* and did not go by it: what these fields promise is a
 rule of Kubernetes.
@@ -39,6 +40,7 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
             yield from _deleted(slice_, act, version)
             yield from _taken(slice_, act, version)
     for act in slice_.breaking:
+        yield from _left_out(slice_, act)
         yield from _never_read(slice_, act)
 
 
@@ -137,6 +139,22 @@ def _never_read(slice_: Slice, act: Act) -> Iterator[Cause]:
         what = "it" if key in act.keys else key
         text = sentence(f"{acted(act)} without ever having read {what}; {wrote(made[-1], 'it')}")
         yield Cause.of(CauseShape.UNREAD, act, text, made[-1])
+
+
+def _left_out(slice_: Slice, act: Act) -> Iterator[Cause]:
+    """(2) What another had written of an object that no list and no watch of the actor shows."""
+    for key in sorted(slice_.named_keys.difference(act.keys)):
+        written = slice_.knowledge.versions.get(key, [])
+        made = [v for v in written if v.step < act.decided and v.actor != act.actor]
+        last = next((v for v in reversed(made) if slice_.is_spoken_of(v)), None)
+        seen = slice_.knowledge.of_actors
+        if last is not None and seen.leave_out(act.actor, last.change, act.decided):
+            kind = key.partition("/")[0]
+            text = sentence(
+                f"{acted(act)}, never having heard of {key}: no list or watch of {kind} that",
+                f"{act.actor} has shows it; {wrote(last, 'it')}",
+            )
+            yield Cause.of(CauseShape.UNREAD, act, text, last)
 
 
 def _was_checked(slice_: Slice, act: Act, key: str) -> bool:
