@@ -153,7 +153,7 @@ STRIDES = {
 }  # fmt: skip
 """Where a Run has hundreds of turns the crash is at one of so many; at each in `long` tests."""
 EACH = [
-    *((s.name, s, STRIDES.get(s.name, 1), s.name not in BUSY) for s in known()),
+    *((s.name, s, STRIDES.get(s.name, 1), s.name not in BUSY) for s in known() if s.has_guard),
     *((f"{s.name}-each", s, 1, False) for s in known() if s.name in STRIDES),
 ]
 """By name: a scenario, at one turn of how many it is struck, and whether that is not `long`."""

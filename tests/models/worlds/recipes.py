@@ -8,14 +8,15 @@ import pytest
 
 from testbed.world.scenario import known
 
-BUSY = (
-    "add_remove_loop", "daemonset_preemption", "descheduler_pingpong", "expendable_starves",
-    "given_away", "out_of_cpu", "partitioned_node", "pdb_overspent", "phantom_upcoming",
-    "pressure_pingpong", "restart_readmission", "rollout_and_preemption", "scale_down_race",
-    "scale_up_suppressed", "suppressed_for_ever", "two_autoscalers", "web_server", "who_preempts",
+QUICK = (
+    "crash_and_resync", "double_bind", "grace_gap", "hostile_schedulers", "late_bind",
+    "late_short_write", "leader_overlap", "lost_update", "own_writes_unseen", "starvation",
+    "stolen_slot", "time_travel", "tug_of_war", "twice_created", "two_defaults",
 )  # fmt: skip
-"""They have many real actors, and nothing in their Runs that no other scenario has: what costs many
-Runs of each scenario is `long` for these."""
+"""Small ones, in whose Runs there is all that there is in those of any other: every kind of turn,
+fault and line of a race."""
+BUSY = tuple(each.name for each in known() if each.name not in QUICK)
+"""The others: what costs many Runs of each scenario is `long` for these."""
 
 
 def recipes() -> list[Any]:
