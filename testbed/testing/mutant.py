@@ -14,7 +14,7 @@ import attrs
 
 from testbed.choosers.calm import Calm
 from testbed.testing.seek import choosers
-from testbed.world.scenario import of, play_runs
+from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
 
 RUNS_MAX = 300
@@ -84,11 +84,30 @@ def hunt(
                 others[violation.invariant] = None
         return not said
 
-    played, scenario = 0, of(build, mutant.name)
+    played = play_until(of(build, mutant.name), look, runs_max, seed, switches)
+    return Hunt(mutant, played, said, tuple(others))
+
+
+def play_until(
+    scenario: Scenario,
+    look: Callable[[World], bool],
+    runs_max: int,
+    seed: int,
+    switches: Mapping[str, Any] | None,
+) -> int:
+    """Play the calm Run, then sampled Runs, then Runs of one deviation, while `look` says to go on.
+    Returns how many were played."""
+    goes_on, played = True, 0
+
+    def looked(world: World) -> bool:
+        nonlocal goes_on
+        goes_on = look(world)
+        return goes_on
+
     one_deviation, *sampled, walk = choosers(runs_max, seed)
     for chooser, most in ((Calm(), 1), *sampled, one_deviation, walk):
-        if not said:
+        if goes_on:
             runs = min(most, runs_max - played)
             how: dict[str, Any] = {"runs_max": runs, "switches": switches, "driver": "direct"}
-            played += play_runs(scenario, chooser, look, **how)
-    return Hunt(mutant, played, said, tuple(others))
+            played += play_runs(scenario, chooser, looked, **how)
+    return played

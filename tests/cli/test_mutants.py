@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -10,6 +11,7 @@ from textwrap import dedent
 import pytest
 
 from testbed.cli import main
+from testbed.world.scenario import find
 
 MINE = """
     from testbed.testing.mutant import Mutant
@@ -90,3 +92,82 @@ def test_a_list_of_something_else_is_refused(
     mine.write_text("MUTANTS = ('held',)")
     assert main(["mutants", "my_actors"]) == 2
     assert "expected MUTANTS, a tuple of Mutants, found ('held',)" in capsys.readouterr().err
+
+
+# -- what claims are worth ------------------------------------------------------------------------
+
+CLAIMS = """
+    from testbed import always
+
+    def nothing_is_wrong(see):
+        return None
+
+    def claims():
+        return [always(nothing_is_wrong)]
+"""
+
+
+def test_a_scenario_is_asked_what_its_claims_notice(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each, with what was turned and which claim noticed it."""
+    assert main(["mutants", "--scenario", "lost_update", "--scenario", "two_defaults"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in out[1:3]] == [
+        ["lost_update", "guard=off", "every_signature_is_kept"],
+        ["two_defaults", "guard=off", "there_is_one_default"],
+    ]
+    assert out[-1] == "Of 2 scenarios, 0 vacuous."
+    assert main(["mutants", "--scenario", "lost_update", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert (told["turned"], told["is_vacuous"]) == ("guard=off", False)
+
+
+def test_a_vacuous_scenario_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it exits 1."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "idle_one.py").write_text("def idle(world, *, guard: bool = False):\n    pass\n")
+    assert main(["mutants", "--scenario", "idle_one.py:idle", "--runs", "3"]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "idle_one:idle is vacuous: its claims notice nothing that was turned."
+
+
+def test_claims_of_ones_own_are_asked_in_every_world(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that finds nothing is told as vacuous, and it exits 1."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("testbed.cli.worth.known", lambda: [find("lost_update")])
+    monkeypatch.setattr("testbed.cli.worth.packages_with_mutants", lambda: ["actors.apiserver"])
+    monkeypatch.setattr("testbed.cli.worth.RUNS_MAX", 1)
+    (tmp_path / "own_claims.py").write_text(dedent(CLAIMS))
+    assert main(["mutants", "--user", "own_claims.py:claims", "--jobs", "1"]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"^nothing_is_wrong +0 of \d+ +nothing: it is vacuous$", out, re.MULTILINE)
+    assert main(["mutants", "--user", "own_claims.py:claims", "--json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)["claims"]
+    assert told == {"claim": "nothing_is_wrong", "finds": {}, "alarms": {}}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--user", "own_claims.py"], "which function or class of it is meant"),
+        (["--user", "own_claims.py:claim"], "Known: claims, nothing_is_wrong"),
+        (["--user", "own_claims.py:nothing_is_wrong", "--only", "held"], "takes no PACKAGE"),
+        (["--scenario", "lost_updat"], "Did you mean 'lost_update'"),
+    ],
+)
+def test_what_can_not_be_asked_is_refused(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    """With what to say instead."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_claims.py").write_text(dedent(CLAIMS))
+    monkeypatch.delitem(sys.modules, "own_claims", raising=False)
+    assert main(["mutants", *words]) == 2
+    assert said in capsys.readouterr().err

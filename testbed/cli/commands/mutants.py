@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from contextlib import closing
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 import click
 
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.mutant_lists import mutants_of, packages_with_mutants
 from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counting
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.worth import asked_as_dict, asked_of, of_scenarios, of_users_claims, show_asked
 from testbed.errors import ScenarioError, UnknownName
 from testbed.search.sharing import shared_out
-from testbed.testing.mutant import RUNS_MAX, Hunt, Mutant
+from testbed.testing.mutant import RUNS_MAX, Hunt
 from testbed.words import counted
-
-PACKAGE = "actors"
-"""The package whose packages are looked through if none is named."""
-MODULE, LIST = "mutants", "MUTANTS"
-"""The module and the name in which a package has its mutants."""
-
-ELSEWHERE = {"testbed.choosers.complete": "testbed.testing.complete"}
-"""Where the mutants of a part are that may not know of any World."""
+from testbed.world.scenario import find
+from testbed.world.scenario import known as known_scenarios
 
 
 @click.command("mutants", epilog=f"0 all killed, 1 one survives. {EXIT_CODES}")
@@ -38,6 +31,10 @@ ELSEWHERE = {"testbed.choosers.complete": "testbed.testing.complete"}
               type=click.IntRange(1, 1_000_000), help="Runs to play of each, at most.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the random choices.")
 @click.option("--switch", "given", multiple=True, metavar="K=V", help="Set profile=seed, …")
+@click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
+              help="Only ask what the claims of this scenario notice, or, with --user, only ask "
+                   "yours there. Repeatable.")  # fmt: skip
+@click.option("--user", metavar="FILE.py:FUNCTION", help="Ask what your own claims find.")
 @takes_jobs
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(
@@ -46,6 +43,8 @@ def command(
     runs_max: int,
     seed: int,
     given: tuple[str, ...],
+    scenarios: tuple[str, ...],
+    user: str | None,
     jobs: int | None,
     as_json: bool,
 ) -> int:
@@ -53,70 +52,86 @@ def command(
     into it on purpose, and names the claim that must find the bug.
 
     Plays Runs of each mutant's own World, the calm Run first, until that claim fires. Those of
-    testbed.choosers.complete are searches: each must miss a class of Runs. Exits 1 if a mutant
-    survives.
+    testbed.choosers.complete are searches: each must miss a class of Runs. Without a PACKAGE, each
+    scenario that comes along has a thing turned, too: its guard, or a switch. One whose claims
+    notice nothing is vacuous. Exits 1 if a mutant survives, or a scenario is vacuous.
+
+    With --user it hunts with your own claims instead: FUNCTION returns a list of them. It says
+    which mistakes each finds, and where it fires though none was put in. All Worlds take minutes;
+    --scenario names some for a first look.
     """
-    found = [(package, mutant) for package in packages or _packages() for mutant in _of(package)]
+    if user is not None:
+        _refuse_with_user(packages, names, given)
+        some = [find(name) for name in scenarios]
+        return of_users_claims(user, some, seed, jobs, as_json=as_json)
+    if scenarios:
+        vacuous = of_scenarios([find(name) for name in scenarios], runs_max, seed, jobs, as_json)
+        return 1 if vacuous else 0
+    hunts = hunted(packages, names, parse_switches(given), runs_max, seed, jobs)
+    asked = asked_of(known_scenarios(), runs_max, seed, jobs) if not (packages or names) else []
+    if as_json:
+        told = {"runs_max": runs_max, "mutants": [_as_dict(p, one) for p, one in hunts]}
+        say_json({**told, "scenarios": asked_as_dict(asked)} if asked else told)
+    else:
+        _show([one for _, one in hunts])
+        if asked:
+            say()
+            show_asked(asked)
+        _show_next(hunts, given, runs_max)
+    is_red = any(not one.is_killed for _, one in hunts) or any(one is None for _, one in asked)
+    return 1 if is_red else 0
+
+
+def hunted(
+    packages: tuple[str, ...],
+    names: tuple[str, ...],
+    switches: dict[str, Any],
+    runs_max: int,
+    seed: int,
+    jobs: int | None,
+) -> list[tuple[str, Hunt]]:
+    """The mutants of these packages, or of all, each with what became of it."""
+    found = [
+        (package, mutant)
+        for package in packages or packages_with_mutants()
+        for mutant in mutants_of(package)
+    ]
     known = [mutant.name for _, mutant in found]
     for name in names:
         if name not in known:
             raise UnknownName("mutant", name, known, see="testbed mutants shows them all")
-    hunted = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
-    hunts, switches = [], parse_switches(given)
+    chosen = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
+    hunts: list[tuple[str, Hunt]] = []
 
     def found_out(nth: int) -> dict[str, Any]:
-        one = hunted[nth][1].hunted(runs_max=runs_max, seed=seed, switches=switches)
+        one = chosen[nth][1].hunted(runs_max=runs_max, seed=seed, switches=switches)
         # Without the mutant itself: what assembles its World is code, and stays where it is.
         return {"runs": one.runs, "said": one.said, "others": one.others}
 
-    shared = shared_out(found_out, len(hunted), jobs_of(jobs))
+    shared = shared_out(found_out, len(chosen), jobs_of(jobs))
     with counting("mutants") as progress, closing(shared):
-        for (package, mutant), fields in zip(hunted, shared, strict=True):
+        for (package, mutant), fields in zip(chosen, shared, strict=True):
             hunts.append((package, Hunt(mutant, **fields)))
-            progress(len(hunts), len(hunted))
-    survivors = [(package, one) for package, one in hunts if not one.is_killed]
-    if as_json:
-        say_json({"runs_max": runs_max, "mutants": [_as_dict(p, one) for p, one in hunts]})
-    else:
-        _show([one for _, one in hunts])
-        for package, one in survivors[:1]:
+            progress(len(hunts), len(chosen))
+    return hunts
+
+
+def _show_next(hunts: list[tuple[str, Hunt]], given: tuple[str, ...], runs_max: int) -> None:
+    """Print the line that hunts the first survivor on, if there is one."""
+    for package, one in hunts:
+        if not one.is_killed:
             words = ["testbed", "mutants", package, "--only", one.mutant.name]
             words += [word for text in given for word in ("--switch", text)]
             say(f"Next: {shlex.join([*words, '--runs', str(runs_max * 10)])}")
-    return 1 if survivors else 0
+            return
 
 
-def _packages() -> list[str]:
-    """The packages of actors that have mutants."""
-    root = import_module(PACKAGE)
-    names = [info.name for info in iter_modules(root.__path__, f"{PACKAGE}.") if info.ispkg]
-    return [
-        name
-        for name in sorted(names)
-        if any(info.name == MODULE for info in iter_modules(import_module(name).__path__))
-    ]
-
-
-def _of(package: str) -> tuple[Mutant, ...]:
-    """The mutants of one package, in the order of its list."""
-    package = ELSEWHERE.get(package, package)
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        module = import_module(f"{package}.{MODULE}")
-    except ImportError as error:
+def _refuse_with_user(*others: tuple[str, ...]) -> None:
+    if any(others):
         raise ScenarioError(
-            f"{package} has no mutants: {error}.\n"
-            f"Next: write them in {package.replace('.', '/')}/{MODULE}.py, as `{LIST} = (Mutant("
-            "…), …)`, or name one of " + ", ".join(_packages())
-        ) from error
-    listed = getattr(module, LIST, ())
-    if not listed or not all(isinstance(each, Mutant) for each in listed):
-        raise ScenarioError(
-            f"{package}.{MODULE}: expected {LIST}, a tuple of Mutants, found {listed!r}.\n"
-            f"Next: end it with `{LIST} = (Mutant(…), …)`."
+            "--user: it hunts with your claims in every World, and takes no PACKAGE, --only or "
+            "--switch beside it.\nNext: leave them out."
         )
-    return tuple(listed)
 
 
 def _show(hunts: list[Hunt]) -> None:
