@@ -15,7 +15,7 @@ from testbed.invariant import Verdict
 from testbed.objects.codec import encode_line
 
 JSON = "Print the result as one JSON object."
-FAULTS = "Also allow faults, as in crash,restart=2s; `none` allows no fault at all. Repeatable."
+FAULTS = "Also allow faults, as in crash,restart=2s or 2*lag; `none` allows none. Repeatable."
 SWITCH = "Set a switch, such as guard=on. Repeatable."
 SCENARIO_PATH = "Folder of a scenario that is named by its module, as in mine:race."
 """Options of most commands, as their --help explains them."""

@@ -29,6 +29,7 @@ from testbed.cli.benches import (
     cycles,
     determinism,
     door,
+    false_alarms,
     life,
     load,
     pairs,
@@ -415,6 +416,28 @@ def test_determinism_is_a_digest_over_all_traces(driver: str) -> None:
     assert (figures["seed"], figures["driver"]) == (7, driver)
     assert figures["scenarios"] == heard
     assert re.fullmatch("[0-9a-f]{64}", figures["digest"])
+
+
+def test_false_alarms_are_counted_for_each_scenario_and_for_all() -> None:
+    """Of as many Runs as were asked for, over the seeds; where nothing is wrong, there are none."""
+    told: list[int] = []
+    figures = false_alarms.measure(7, 2, scenario="lost_update", done=told.append)
+    assert list(figures) == ["lost_update", "all"]
+    assert figures["all"]["runs"] == figures["lost_update"]["runs"] == 7
+    assert (figures["all"]["alarms"], figures["all"]["first_alarm"]) == (0, None)
+    assert len(told) == false_alarms.length(2, "lost_update") == 2
+
+
+def test_an_alarm_is_told_with_its_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a guard does nothing."""
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "from scenarios.basics.lost_update import lost_update\n\n\n"
+    text += "def race(world, *, guard: bool = False):\n    lost_update(world)\n"
+    (tmp_path / "a_guard_that_does_nothing.py").write_text(text, encoding="utf-8")
+    one = false_alarms.listen(find("a_guard_that_does_nothing:race"), 3, 50)
+    assert re.fullmatch(r"every_signature_is_kept: .* \(seed 3\)", one.alarm)
+    figures = false_alarms.summary([one, one])
+    assert (figures["alarms"], figures["first_alarm"]) == (2, one.alarm)
 
 
 # -- search ---------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ BENCHES = {
     "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
     "pairs": ("seeds", "runs_max", "scenario", "jobs"),
+    "false-alarms": ("runs", "seeds", "scenario", "jobs"),
     "search": ("seeds", "runs_max", "scenario", "chooser", "shrinks", "jobs"),
 }
 """Each benchmark, and the options it takes."""
@@ -54,28 +55,28 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.command("bench", epilog=EXIT_CODES)
 @click.argument("name", required=False)
 @click.option(
-    "--runs", type=click.IntRange(min=1), help="Runs of each scenario (runs, compare, determinism)."
+    "--runs", type=click.IntRange(min=1), help="Runs of each scenario (runs, compare, …)."
 )
 @click.option("--seed", type=int, help="Seed of the choices (determinism).")
 @click.option("--driver", help=f"How actors are run (determinism): {', '.join(DRIVERS)}.")
 @click.option("--crashes", type=click.IntRange(min=0), help="The most in each Run (determinism).")
 @click.option(
-    "--seeds", type=click.IntRange(min=1), help="Trials of each chooser or pair (pairs, search)."
+    "--seeds", type=click.IntRange(min=1), help="Seeds for each (pairs, false-alarms, search)."
 )
 @click.option(
     "--runs-max", type=click.IntRange(min=1), help="The most Runs of a trial (pairs, search)."
 )
-@click.option("--scenario", help="Only this one (runs, determinism, pairs, search).")
+@click.option("--scenario", help="Only this one (runs, pairs, search, …).")
 @click.option("--chooser", help="Only this chooser (search).")
 @click.option("--profile", is_flag=True, default=None, help="Where a Run's time goes (runs).")
 @click.option("--shrinks", type=click.IntRange(min=0), help="Races shrunk by chooser (search).")
-@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), help=f"{JOBS} (pairs, search)")
+@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), help=f"{JOBS} (pairs, search, …)")
 @click.option("--nodes", callback=_sizes, help="Sizes, such as 100,1000; one for cluster.")
 @click.option("--pods", type=click.IntRange(min=1), help="Pods (schedule, preempt, cluster).")
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
     """Measure NAME, or everything: turns, store, api, door, schedule, preempt, autoscale, cluster,
-    runs, compare, determinism, pairs, search.
+    runs, compare, determinism, pairs, false-alarms, search.
 
     \b
     turns         turns per second, also relative to plain trio checkpoints
@@ -92,6 +93,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
     compare       Runs per second with all measures of each, relative to playing alone
     determinism   one digest of the traces of many Runs, to compare between processes
     pairs         Runs and seconds until a search has the race of each pair, and how small it is
+    false-alarms  whether a claim fires with the guard on, or in a control or lesson: in many Runs
     search        Runs to the first violation of each race, for each chooser with a seed
     """
     if name is not None and name not in BENCHES:
@@ -137,7 +139,7 @@ def _refuse_others(name: str, given: dict[str, Any]) -> None:
 
 
 def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
-    module = import_module(f"testbed.cli.benches.{bench}")
+    module = import_module(f"testbed.cli.benches.{bench.replace('-', '_')}")
     if "jobs" in BENCHES[bench]:
         given = {**given, "jobs": jobs_of(given.get("jobs"))}
     click.echo(f"measuring {bench} …", err=True)
@@ -290,5 +292,22 @@ def _print_pairs(figures: dict[str, Any], indent: str) -> None:
     _print_table(rows, indent)
 
 
-PRINTED = {"runs": _print_runs, "pairs": _print_pairs, "search": _print_search}
+def _print_false_alarms(figures: dict[str, Any], indent: str) -> None:
+    """Print a line for each scenario, and what has fired."""
+    rows: list[tuple[str, ...]] = [("scenario", "runs", "undecided", "alarms", "CPU s")]
+    for name, found in figures.items():
+        counts = (found[key] for key in ("runs", "undecided", "alarms"))
+        rows.append((name, *(f"{count:,}" for count in counts), str(found["cpu_s"])))
+    _print_table(rows, indent)
+    for name, found in figures.items():
+        if found["first_alarm"] is not None and name != "all":
+            say(f"{indent}{name}: {found['first_alarm']}")
+
+
+PRINTED = {
+    "false-alarms": _print_false_alarms,
+    "runs": _print_runs,
+    "pairs": _print_pairs,
+    "search": _print_search,
+}
 """The benchmarks with a table of their own."""
