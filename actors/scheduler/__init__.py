@@ -15,12 +15,13 @@ writes/          what follows: bind the pod, evict the victims, or requeue it an
 switches.py      every behaviour that differs between versions; profiles
 plugins.py       the extension points after the choice of a node; policies.py: a user's own parts
 invariants/      the claims it is judged by; reference/ has the same rules in plain loops
-mutants.py       schedulers with a bug each, to prove the claims; proving_ground.py: their cluster
+mutants.py       schedulers with a bug each, to prove the claims, and their wrong_parts.py;
+                 proving_ground.py: their clusters
 
 May use: framework, shared.
 In order: switches, score, scores, cluster, queue, decisions, plugins, placing, preemption, decider,
   policies, memory, writes, schedule_one, scheduler, rescheduling, __init__, reference, invariants,
-  proving_ground, mutants.
+  proving_ground, wrong_parts, mutants.
 """
 
 from actors.framework.filter import Filter

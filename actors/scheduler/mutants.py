@@ -13,20 +13,18 @@ from typing import Any, cast
 import attrs
 
 from actors.framework.cluster_events import POD_DELETED, wakes_of
-from actors.framework.filter import Filter, State
+from actors.framework.filter import Filter
 from actors.framework.filters import FILTERS
-from actors.framework.filters.inter_pod_affinity import InterPodAffinityFilter
 from actors.framework.podinfo import PodInfo, info_of
 from actors.framework.snapshot import Snapshot
-from actors.framework.tally import Tally
 from actors.scheduler.cluster.cache import SchedulerCache
 from actors.scheduler.cluster.nominator import Nominator
 from actors.scheduler.decider import Decider
-from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
+from actors.scheduler.decisions.decision import KEEP, Candidate, Decision, Preemption
 from actors.scheduler.decisions.pick import Pick
 from actors.scheduler.policies import decider_of, scores_of
 from actors.scheduler.preemption.dry_run import DryRun, VictimSelector
-from actors.scheduler.proving_ground import contended_nodes
+from actors.scheduler.proving_ground import GUEST, SMALL, contended_nodes, one_place
 from actors.scheduler.queue.heap import Heap
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import Attempt, May
@@ -35,8 +33,13 @@ from actors.scheduler.scheduler import Scheduler
 from actors.scheduler.switches import SchedulerSwitches
 from actors.scheduler.writes.deed import Deed
 from actors.scheduler.writes.fail import Failure
-from testbed import Client, Operation
-from testbed.objects import Binding, Map, Meta, Pod, Target
+from actors.scheduler.wrong_parts import (
+    BindsByName,
+    ClearsElsewhere,
+    Hasty,
+    IgnoresTheirAntiAffinity,
+)
+from testbed.objects import Map, Pod
 from testbed.testing.mutant import Mutant
 
 # -- bugs in decisions ----------------------------------------------------------------------------
@@ -121,6 +124,11 @@ def choosing(
 def dearest(found: Preemption, snapshot: Snapshot) -> Candidate:
     """The candidate that costs most."""
     return max(found.candidates.values(), key=lambda each: each.keys)
+
+
+def never_cleared(decision: Decision, snapshot: Snapshot) -> Decision:
+    """Leave the nomination of a pod as it is where it is to be cleared."""
+    return attrs.evolve(decision, nominate=decision.nominate or KEEP)
 
 
 def with_far_victim(found: Preemption, snapshot: Snapshot) -> Candidate:
@@ -266,19 +274,6 @@ def queueing(kind: type[SchedulingQueue]) -> SchedulerParts:
 # -- bugs in writes -------------------------------------------------------------------------------
 
 
-class BindsByName:
-    """A Bind plugin that binds the pod that bears the name now, maybe another one."""
-
-    name = "ByName"
-
-    async def bind(self, client: Client, pod: Pod, node: str) -> Any:
-        """Bind without naming the uid."""
-        name, namespace = pod.meta.name, pod.meta.namespace
-        body = Binding(Meta(name, namespace), target=Target(node))
-        posted = Operation("create", pod.plural, name, namespace, body, subresource="binding")
-        return await client.ask(posted)
-
-
 class EvictsTooMany(SchedulingLoop):
     """Evicts one pod more than was decided."""
 
@@ -290,36 +285,19 @@ class EvictsTooMany(SchedulingLoop):
         return await super().refused(deed, attrs.evolve(decision, preemption=found))
 
 
-class ClearsElsewhere(SchedulingLoop):
-    """Does not clear the lower nominations on the chosen node: it looks at another one."""
-
-    async def refused(self, deed: Deed, decision: Decision) -> Failure:
-        found = decision.preemption
-        if found is not None and found.chosen is not None:
-            found = attrs.evolve(found, chosen=attrs.evolve(found.chosen, node="elsewhere"))
-        return await super().refused(deed, attrs.evolve(decision, preemption=found))
-
-
-class IgnoresTheirAntiAffinity(InterPodAffinityFilter):
-    """Does not ask whether the pods on a node have an anti-affinity to the new one."""
-
-    def prepare(self, pod: PodInfo, snapshot: Snapshot) -> State:
-        return attrs.evolve(super().prepare(pod, snapshot), unwelcome=Tally({}))
-
-
 # -- all of them ----------------------------------------------------------------------------------
 
 
-def with_loop(loop: type[SchedulingLoop], **settings: Any) -> Callable[..., None]:
-    """The proving ground, with a scheduler that runs that loop."""
-    return partial(
-        contended_nodes, scheduler=type("Mutated", (Scheduler,), {"loop": loop}), **settings
-    )
+def with_loop(
+    loop: type[SchedulingLoop], ground: Callable[..., None] = contended_nodes, **settings: Any
+) -> Callable[..., None]:
+    """A proving ground, with a scheduler that runs that loop."""
+    return partial(ground, scheduler=type("Mutated", (Scheduler,), {"loop": loop}), **settings)
 
 
-def with_parts(parts: SchedulerParts) -> Callable[..., None]:
-    """The proving ground, with a scheduler made of those parts."""
-    return with_loop(type("Mutated", (SchedulingLoop,), {"parts": parts}))
+def with_parts(parts: SchedulerParts, *ground: Callable[..., None], **more: Any) -> Any:
+    """A proving ground, with a scheduler made of those parts."""
+    return with_loop(type("Mutated", (SchedulingLoop,), {"parts": parts}), *ground, **more)
 
 
 def _without(name: str) -> tuple[Filter, ...]:
@@ -334,6 +312,9 @@ BUDGETS, REACH = "budgets_are_counted", "only_its_own_node_is_cleared"
 ORDER, DEEDS, NEWS = (
     "the_most_important_is_tried_first", "deeds_are_decided", "nobody_waits_in_vain",
 )  # fmt: skip
+LEFT, RESTARTS, ROUNDS = "no_nomination_is_left_over", "restarts_forget_no_pod", "no_ping_pong"
+GAINS, AGAIN = "each_preemption_is_a_gain", "room_is_made_again_only_if_lost"
+IN_TIME = "who_has_room_is_placed_in_time"
 MUTANTS = (
     Mutant("preempts-equals", "victims may be as important as the preemptor",
            with_parts(deciding(more_important)), RANKS),
@@ -386,5 +367,16 @@ MUTANTS = (
            with_loop(EvictsTooMany), DEEDS),
     Mutant("deaf", "the event of a deleted pod is ignored",
            with_parts(queueing(DeafToDeletions)), NEWS),
+    Mutant("vain-hopes", "a pod that no room can be made for stays nominated",
+           with_parts(deciding(after=never_cleared), one_place, comes=GUEST), LEFT),
+    Mutant("hasty", "it begins before all informers have listed", with_loop(Hasty), RESTARTS),
+    Mutant("takes-turns", "a pod goes for one that is as important, and comes again",
+           with_parts(deciding(more_important), one_place, priority=0, again=True), ROUNDS),
+    Mutant("no-gain", "a pod goes for one that is as important",
+           with_parts(deciding(more_important), one_place, priority=0), GAINS),
+    Mutant("gives-away", "the room that it has made is given to others",
+           with_parts(deciding(nominations=NoNominations()), one_place, comes=SMALL), AGAIN),
+    Mutant("sleeps", "a pod is not told that its victims are gone",
+           with_parts(queueing(DeafToDeletions), one_place), IN_TIME),
 )  # fmt: skip
 """Each mutant with the claim that must kill it."""

@@ -13,9 +13,11 @@ from typing import Any
 import attrs
 
 from actors.apiserver.server import ApiServer
+from actors.controllers.recreator import Recreator
 from actors.scheduler.invariants import scheduler_claims
 from actors.scheduler.plugins import Rejected
 from actors.scheduler.scheduler import Scheduler
+from actors.shared.user import User
 from testbed import Actor, ApiError, Cache, Client, Operation, World
 from testbed.objects import (
     Affinity,
@@ -159,6 +161,32 @@ def contended_nodes(
     world.limit(horizon_ms=60_000)
 
 
+def one_place(
+    world: World,
+    scheduler: type[Scheduler] = Scheduler,
+    priority: int = 100,
+    comes: tuple[tuple[int, Pod], ...] = (),
+    *,
+    again: bool = False,
+    **settings: Any,
+) -> None:
+    """A full node, and a pod of that priority that needs all of it, while the two that have it have
+    none. `comes` is what a user creates, and when. With `again`, whatever goes is created again."""
+    world.serve(ApiServer)
+    world.add(*(PriorityClass(f"p{value}", value=value) for value in PRIORITIES))
+    world.add(Node.of("n1", cpu_m=1000))
+    vip = pending("vip", 1000, priority)
+    if again:
+        world.start(Recreator("low", pending("low", 500), 2), Recreator("vips", vip))
+        world.limit(virtual_ms_max=60_000)
+    else:
+        world.add(running("quick", "n1", 500, 0, grace_s=2), vip)
+        world.add(running("slow", "n1", 500, 0, grace_s=8))
+    world.start(User("user", comes), PodTerminator("kubelet"), scheduler(NAME, **settings))
+    world.claim(*scheduler_claims())
+    world.limit(horizon_ms=50_000)
+
+
 def pending(name: str, cpu_m: int = 0, priority: int = 0, **spec: Any) -> Pod:
     """A pod without a node that requests that cpu."""
     usual = {"scheduler_name": NAME, "priority_class_name": f"p{priority}", "priority": priority}
@@ -184,3 +212,9 @@ def _budget(app: str) -> PodDisruptionBudget:
         spec=PodDisruptionBudgetSpec(min_available=1, selector=LabelSelector({"app": app})),
         status=PodDisruptionBudgetStatus(disruptions_allowed=0),
     )
+
+
+SMALL = ((3000, pending("small", 500)),)
+"""A pod that wants the half of the place that is free already."""
+GUEST = ((3000, pending("guest", 500, 1000, node_name="n1")),)
+"""A pod that comes there by no scheduler, and is more important."""

@@ -160,6 +160,18 @@ class _Change:
         self._audit.check(self._change.key)
         return _shown(self._audit, self._change.new)
 
+    @property
+    def before(self) -> object:
+        """The object before; None for a creation."""
+        self._audit.check(self._change.key)
+        return self._change.before
+
+    @property
+    def after(self) -> object:
+        """The object now; None for a deletion."""
+        self._audit.check(self._change.key)
+        return self._change.after
+
     def __getattr__(self, name: str) -> Any:
         self._audit.refuse(f"the {name} of a Change of {self._change.key}", "nothing")
 

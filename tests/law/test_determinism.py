@@ -58,6 +58,7 @@ def digests() -> list[Digests]:
     return [each["digests"] for each in heard]
 
 
+@pytest.mark.spec("INV-44")
 def test_no_process_and_no_driver_makes_another_trace(digests: list[Digests]) -> None:
     """Not with another hash seed, and not with Hypothesis imported or left out. The bare loop and
     trio agree in every byte, without crashes, with them, and with picks, time, watches and other
@@ -65,6 +66,7 @@ def test_no_process_and_no_driver_makes_another_trace(digests: list[Digests]) ->
     assert digests[0] == digests[1]
 
 
+@pytest.mark.spec("INV-44")
 def test_other_runs_make_other_traces(digests: list[Digests]) -> None:
     """A digest that never changes would prove nothing: crashes change it, another seed does, and
     one Run more."""
@@ -111,6 +113,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.spec("INV-44")
 @pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS.keys())
 def test_what_reads_the_machine_is_caught(leak: str) -> None:
     """Of an actor that lets something outside the World decide, the digests differ between two

@@ -641,6 +641,11 @@ def a_change_of_another_kind(evidence: Evidence) -> str | None:
     return "odd" if any(change.key.endswith("odd") for change in evidence.changes) else None
 
 
+def an_object_of_a_change(evidence: Evidence) -> str | None:
+    """Look at what was there before this turn, and at what is there now."""
+    return "odd" if any(change.before == change.after for change in evidence.changes) else None
+
+
 def the_choices(evidence: Evidence) -> str | None:
     """Look at how much was chosen."""
     return "long" if len(evidence.choices) > 99 else None
@@ -664,6 +669,7 @@ def the_choices(evidence: Evidence) -> str | None:
         (the_number_of_a_change, "log:notes", "the serial of a Change of notes/default/of-a"),
         (an_entry_of_a_change, "log:notes", "the revision of notes/default/of-a"),
         (a_change_of_another_kind, "log:pods", "notes/default/of-a in the Store"),
+        (an_object_of_a_change, "log:pods", "notes/default/of-a in the Store"),
         (the_choices, "log:notes", "evidence.choices"),
     ],
 )
@@ -686,6 +692,7 @@ def test_an_audit_shows_what_a_claim_has_declared() -> None:
         (the_lives, "life:a"),
         (the_deaths, "deaths"),
         (a_change_of_another_kind, "log:notes"),
+        (an_object_of_a_change, "log:notes"),
     ):
         assert audited(always(claim, reads=(key,))).run(Uniform(0)).is_held
     for claim in (the_pods, the_records, the_lives):

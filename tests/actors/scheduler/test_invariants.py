@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from crowds import FAULTS, crowd
@@ -11,7 +12,7 @@ from stage import play
 
 from actors.scheduler.invariants import DeedsAreDecided, WhoWaitsDoesNotPreempt, scheduler_claims
 from actors.scheduler.mutants import MUTANTS
-from actors.scheduler.proving_ground import contended_nodes
+from actors.scheduler.proving_ground import GUEST, SMALL, contended_nodes, one_place
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.pos import POS
@@ -21,11 +22,12 @@ from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Verdict
+from testbed.store.store import Store
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
-from testbed.world.scenario import of, play_runs
+from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
 
 
@@ -48,6 +50,7 @@ def test_the_calm_proving_ground_comes_to_its_end() -> None:
 
 @pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+@pytest.mark.spec("INV-20", "INV-22", "INV-23", "INV-25", "INV-26", "INV-41")
 def test_the_claims_hold_whatever_is_late_or_crashes() -> None:
     """On the proving ground, in Runs of few deviations and in random ones; in half of them the
     scheduler may crash and lag."""
@@ -88,6 +91,7 @@ def played(numbers: range) -> Iterator[Verdict]:
 
 @pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+@pytest.mark.spec("INV-20", "INV-22", "INV-23", "INV-25", "INV-26", "INV-41")
 def test_the_claims_hold_of_crowds() -> None:
     """In small random clusters: one to four nodes, one to three schedulers, budgets, nominations,
     affinity; with crashes and lag."""
@@ -98,11 +102,70 @@ def test_the_claims_hold_of_crowds() -> None:
 @pytest.mark.long
 @pytest.mark.spec("INV-10", "INV-11", "INV-12", "INV-13", "INV-14")
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+@pytest.mark.spec("INV-20", "INV-22", "INV-23", "INV-25", "INV-26", "INV-41")
 def test_the_claims_hold_of_twenty_thousand_crowds() -> None:
     """The same, for long."""
     for start in range(0, 20_000, 500):
         for verdict in played(range(start, start + 500)):
             assert verdict.is_held, str(verdict)
+
+
+@pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
+@pytest.mark.spec("INV-20", "INV-22", "INV-23", "INV-25", "INV-26", "INV-41")
+@pytest.mark.parametrize(
+    "name", ["starvation", "preemption_loop", "hostile_schedulers", "pressure_pingpong"]
+)
+def test_the_claims_hold_of_guarded_scenarios(name: str) -> None:
+    """In forty random Runs of each: what comes there without end, unguarded, comes to an end."""
+    recipe = find(name)
+
+    def guarded(world: World) -> None:
+        recipe.build(world, guard=True)
+        world.claim(*scheduler_claims())
+
+    for chooser in (Uniform(1), POS(2)):
+        play_runs(of(guarded, name), chooser, is_held, runs_max=20, driver="direct")
+
+
+GROUNDS: dict[str, dict[str, Any]] = {
+    "nothing": {}, "a guest": {"comes": GUEST}, "a small pod": {"comes": SMALL},
+    "an equal": {"priority": 0}, "again": {"again": True}, "equals": {"again": True, "priority": 0},
+}  # fmt: skip
+"""What comes to the other proving ground, in which mutants are hunted that take many cycles."""
+
+
+@pytest.mark.parametrize("given", GROUNDS.values(), ids=GROUNDS)
+def test_the_claims_hold_where_there_is_one_place(given: dict[str, Any]) -> None:
+    """So what kills a mutant there is its bug."""
+
+    def sound(world: World) -> None:
+        one_place(world, **given)
+
+    for chooser, runs in ((Calm(), 1), (Uniform(1), 5), (POS(2), 5)):
+        play_runs(of(sound, "sound"), chooser, is_held, runs_max=runs, driver="direct")
+
+
+def test_no_claim_about_many_cycles_looks_at_all_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a Run is, they ask for no more snapshots of the Store: two for each life of a
+    scheduler, one at the beginning, one at the end."""
+    asked = 0
+    snapshot = Store.snapshot
+
+    def counting(store: Store, *given: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return snapshot(store, *given)
+
+    monkeypatch.setattr(Store, "snapshot", counting)
+    looked = []
+    for pods in (5, 30):
+        for claims in ((), scheduler_claims()[-6:]):
+            world = find("starvation").world({"guard": "on", "pods": pods})
+            world.claim(*claims)
+            asked = 0
+            assert world.run(Calm(), driver="direct").is_held
+            looked.append(asked)
+    assert [looked[1] - looked[0], looked[3] - looked[2]] == [4, 4]
 
 
 @pytest.mark.spec("SCH-112", "INV-13")
