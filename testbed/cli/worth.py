@@ -12,7 +12,7 @@ from testbed.cli.progress import counting
 from testbed.cli.show import say, say_json
 from testbed.search.sharing import shared_out
 from testbed.testing.mutant import Mutant
-from testbed.testing.turned import Notice, noticed
+from testbed.testing.noticing import Notice, noticed
 from testbed.testing.worth import RUNS_MAX, Answered, Ground, ask, fired_in, grounds, made
 from testbed.words import counted
 from testbed.world.scenario import Scenario, known
@@ -56,7 +56,7 @@ def asked_as_dict(asked: AskedOf) -> list[dict[str, Any]]:
         {
             "scenario": recipe.name,
             "is_vacuous": found is None,
-            "turned": found and found.switch,
+            "switch": found and found.switch,
             "claim": found and found.claim,
             "said": found and found.said,
             "runs": found and found.runs,
@@ -66,8 +66,8 @@ def asked_as_dict(asked: AskedOf) -> list[dict[str, Any]]:
 
 
 def show_asked(asked: AskedOf) -> None:
-    """Print a line for each scenario: what was turned, and which claim noticed it."""
-    rows = [["scenario", "turned", "noticed by", "runs"]]
+    """Print a line for each scenario: what was set otherwise, and which claim noticed it."""
+    rows = [["scenario", "set otherwise", "noticed by", "runs"]]
     for recipe, found in asked:
         told = ["nothing", "nobody", ""]
         if found is not None:
@@ -77,7 +77,7 @@ def show_asked(asked: AskedOf) -> None:
     vacuous = [recipe.name for recipe, found in asked if found is None]
     say(f"\nOf {counted(len(asked), 'scenario')}, {len(vacuous)} vacuous.")
     for name in vacuous:
-        say(f"{name} is vacuous: its claims notice nothing that was turned.")
+        say(f"{name} is vacuous: its claims notice nothing that is set otherwise.")
 
 
 # -- a user's own claims --------------------------------------------------------------------------
@@ -112,17 +112,26 @@ def of_users_claims(
         told = [{"claim": each, "finds": kills[each], "alarms": alarms[each]} for each in names]
         say_json({"worlds": len(places), "claims": told})
     else:
-        _tell(kills, alarms, sum(place.is_wrong for place in places))
-    return 1 if any(not kills[each] or alarms[each] for each in names) else 0
+        _tell(kills, alarms, sum(place.is_wrong for place in places), is_all=not scenarios)
+        if not any(alarms.values()):
+            right = counted(sum(not place.is_wrong for place in places), "world")
+            say(f"\nIn {right} where no mistake was put in, nothing fires.")
+    finds_nothing = not scenarios and any(not kills[each] for each in names)
+    return 1 if finds_nothing or any(alarms.values()) else 0
 
 
 def _tell(
-    kills: dict[str, dict[str, str]], alarms: dict[str, dict[str, str]], mistakes: int
+    kills: dict[str, dict[str, str]],
+    alarms: dict[str, dict[str, str]],
+    mistakes: int,
+    *,
+    is_all: bool,
 ) -> None:
     rows = [["claim", "finds", "mistakes, for instance"]]
     for name, found in kills.items():
         some = ", ".join(list(found)[:4]) + (", …" if len(found) > 4 else "")
-        rows.append([name, f"{len(found)} of {mistakes}", some or "nothing: it is vacuous"])
+        none = "nothing: it is vacuous" if is_all else "nothing in these"
+        rows.append([name, f"{len(found)} of {mistakes}", some or none])
     _show_rows(rows)
     for name, found in alarms.items():
         for place, said in list(found.items())[:3]:

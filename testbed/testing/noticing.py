@@ -1,8 +1,8 @@
-"""Turned: a scenario with one thing turned that its claims should notice, or they are vacuous.
+"""Noticing: one switch of a scenario is set otherwise, and its claims should notice.
 
 Of a pair it is the guard. If that alone is not noticed in so many Runs, or there is no guard, it is
-one switch of a component after the other. A scenario of which no claim fires, whatever is turned,
-claims nothing: it is vacuous.
+another switch of its own, or one of a component, each after the other. A scenario of which no claim
+fires, whatever is set otherwise, claims nothing: it is vacuous.
 """
 
 from __future__ import annotations
@@ -11,13 +11,21 @@ from collections.abc import Iterator
 
 import attrs
 
-from testbed.switches import Kind
+from testbed.policy import Parts
+from testbed.races.expecting import of_every_world
+from testbed.switches import PROFILE, Kind
 from testbed.testing.mutant import play_until
 from testbed.world.scenario import GUARD, Scenario
 from testbed.world.world import World
 
 RUNS_MAX = 300
-"""How many Runs are played with the guard off; of each other switch, a tenth."""
+"""How many Runs are played with the guard off; of each other switch, the calm Run first, then so
+many times fewer than these."""
+RARER, TIMES = 20, "_ms"
+
+
+TURNS_MAX = 5_000
+"""How many turns each of them has, at most."""
 
 
 @attrs.frozen
@@ -25,7 +33,7 @@ class Notice:
     """What a claim has noticed."""
 
     switch: str
-    """What was turned: `guard=off`."""
+    """What was set otherwise: `guard=off`."""
     claim: str
     said: str
     runs: int
@@ -33,40 +41,64 @@ class Notice:
 
 
 def noticed(recipe: Scenario, *, runs_max: int = RUNS_MAX, seed: int = 0) -> Notice | None:
-    """The first thing turned that a claim of that scenario notices; None: it is vacuous."""
-    played = 0
-    for name, value in turned(recipe):
-        usual = {GUARD: "on"} if recipe.has_guard else {}
-        runs = runs_max if name == GUARD else max(runs_max // 10, 1)
+    """What a claim of that scenario notices first; None: it is vacuous."""
+    played, of_all = 0, of_every_world()
+    usual = {GUARD: "on"} if recipe.has_guard else {}
+    others = [(name, value) for name, value in settings(recipe) if name != GUARD]
+    tries = [(GUARD, "off", runs_max)] if recipe.has_guard else []
+    tries += [(name, value, 1) for name, value in others]
+    tries += [(name, value, max(runs_max // RARER, 1)) for name, value in others]
+    for name, value, runs in tries:
         found: list[tuple[str, str]] = []
 
         def look(world: World, found: list[tuple[str, str]] = found) -> bool:
             assert world.verdict is not None
-            found += [(each.invariant, each.said) for each in world.verdict.violations]
+            breaches = world.verdict.violations
+            found += [(b.invariant, b.said) for b in breaches if b.invariant not in of_all]
             return not found
 
-        played += play_until(recipe, look, runs, seed, {**usual, name: value})
+        played += play_until(_limited(recipe), look, runs, seed, {**usual, name: value})
         if found:
             return Notice(f"{name}={value}", *found[0], played)
     return None
 
 
-def turned(recipe: Scenario) -> Iterator[tuple[str, str]]:
-    """Every switch that may be turned, with what it is turned to: the guard first."""
+def _limited(recipe: Scenario) -> Scenario:
+    """The same, in which no Run goes on for ever: with a switch set otherwise, one may."""
+    build = recipe.build
+
+    def limited(world: World, **switches: object) -> None:
+        build(world, **switches)
+        world.limit(turns_max=min(TURNS_MAX, world.budget.turns_max))
+
+    return attrs.evolve(recipe, build=limited)
+
+
+def settings(recipe: Scenario) -> Iterator[tuple[str, str]]:
+    """Every switch that may be set otherwise, with that other value: the guard first."""
     usual = {}
     if recipe.has_guard:
         yield GUARD, "off"
         usual = {GUARD: "on"}
+    for own, its in recipe.switches.items():
+        if own != GUARD and its.kind is bool:
+            yield own, "off" if its.default else "on"
     in_force = recipe.world(usual).in_force
+    yield from ((PROFILE, profile) for profile in in_force.profiles)
     flat = in_force.flat()
     for component in in_force.components:
         for switch, kind in component.kinds.items():
             name = f"{component.name}.{switch}"
-            for word in _others(kind, flat.get(name, "")):
+            for word in _others(switch, kind, flat.get(name, "")):
                 yield name, word
 
 
-def _others(kind: Kind, now: str) -> Iterator[str]:
-    """What else a switch of that kind may be, of what it has words for: any claim that something
-    comes notices if a number makes all slow."""
-    return iter(() if kind.is_open else (word for word in kind.words if word != now))
+def _others(switch: str, kind: Kind, now: str) -> Iterator[str]:
+    """The other words of a switch; each part less, of one that names several; and 1 instead of 0.
+    Times are left out: one that makes all slow breaches any claim that something happens."""
+    if isinstance(kind, Parts):
+        yield from (f"-{name}" for name in kind.built_in)
+    elif not kind.is_open:
+        yield from (word for word in kind.words if word != now)
+        if kind.least is not None and now == "0" and not switch.endswith(TIMES):
+            yield "1"

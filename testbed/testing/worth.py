@@ -25,6 +25,7 @@ RUNS_MAX = 20
 """How many Runs are played of each World, at most."""
 TURNS_MAX = 3_000
 """How many turns each of them has, at most."""
+OWN_PREFIX = "own:"
 Claims = Callable[[], Iterable[Invariant]]
 """Makes the claims, each anew, since a World has its own."""
 
@@ -91,7 +92,11 @@ def ask(ground: Ground, claims: Claims, where: str, *, runs_max: int, seed: int)
 
     def with_claims(world: World, **switches: object) -> None:
         build(world, **switches)
-        world.claim(*made(claims, where))
+        theirs = made(claims, where)
+        for each in theirs:
+            # A claim of that World may have the same name.
+            each.name = f"{OWN_PREFIX}{each.name}"
+        world.claim(*theirs)
         # A breach of another claim could hide it. But what is wrong may go on for ever.
         world.goes_on = True
         world.limit(turns_max=min(TURNS_MAX, world.budget.turns_max))
@@ -99,8 +104,8 @@ def ask(ground: Ground, claims: Claims, where: str, *, runs_max: int, seed: int)
     def look(world: World) -> bool:
         assert world.verdict is not None
         for each in world.verdict.violations:
-            if each.invariant in names:
-                fired.setdefault(each.invariant, each.said)
+            if each.invariant.startswith(OWN_PREFIX):
+                fired.setdefault(each.invariant.removeprefix(OWN_PREFIX), each.said)
         return len(fired) < len(names)
 
     scenario = attrs.evolve(ground.scenario, build=with_claims)

@@ -108,7 +108,7 @@ CLAIMS = """
 
 
 def test_a_scenario_is_asked_what_its_claims_notice(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line for each, with what was turned and which claim noticed it."""
+    """A line for each, with what was set otherwise and which claim noticed it."""
     assert main(["mutants", "--scenario", "lost_update", "--scenario", "two_defaults"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert [line.split()[:3] for line in out[1:3]] == [
@@ -118,7 +118,7 @@ def test_a_scenario_is_asked_what_its_claims_notice(capsys: pytest.CaptureFixtur
     assert out[-1] == "Of 2 scenarios, 0 vacuous."
     assert main(["mutants", "--scenario", "lost_update", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["scenarios"]
-    assert (told["turned"], told["is_vacuous"]) == ("guard=off", False)
+    assert (told["switch"], told["is_vacuous"]) == ("guard=off", False)
 
 
 def test_a_vacuous_scenario_is_named(
@@ -129,7 +129,7 @@ def test_a_vacuous_scenario_is_named(
     (tmp_path / "idle_one.py").write_text("def idle(world, *, guard: bool = False):\n    pass\n")
     assert main(["mutants", "--scenario", "idle_one.py:idle", "--runs", "3"]) == 1
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "idle_one:idle is vacuous: its claims notice nothing that was turned."
+    assert last == "idle_one:idle is vacuous: its claims notice nothing that is set otherwise."
 
 
 def test_claims_of_ones_own_are_asked_in_every_world(
@@ -154,7 +154,8 @@ def test_claims_of_ones_own_are_asked_in_every_world(
     [
         (["--user", "own_claims.py"], "which function or class of it is meant"),
         (["--user", "own_claims.py:claim"], "Known: claims, nothing_is_wrong"),
-        (["--user", "own_claims.py:nothing_is_wrong", "--only", "held"], "takes no PACKAGE"),
+        (["--user", "own_claims.py:claims", "--only", "held"], "it hunts no mutant"),
+        (["actors.cloud", "--scenario", "lost_update"], "it hunts no mutant"),
         (["--scenario", "lost_updat"], "Did you mean 'lost_update'"),
     ],
 )

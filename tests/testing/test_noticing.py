@@ -1,4 +1,4 @@
-"""Turned: a claim is worth something if it notices when one thing in its scenario is turned."""
+"""Noticing: claims are worth something if they notice that one switch is set otherwise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
 from testbed.invariant import Evidence, quiescent
 from testbed.objects import Node, Pod, PriorityClass
-from testbed.testing.turned import noticed, turned
+from testbed.testing.noticing import noticed, settings
 from testbed.world.scenario import find, of
 from testbed.world.world import World
 
@@ -33,16 +33,16 @@ def crowded(world: World) -> None:
     world.limit(horizon_ms=30_000)
 
 
-def test_a_pair_is_turned_by_its_guard_first() -> None:
+def test_the_guard_of_a_pair_is_set_otherwise_first() -> None:
     """That alone is enough, if its race is found."""
-    assert next(iter(turned(find("lost_update")))) == ("guard", "off")
+    assert next(iter(settings(find("lost_update")))) == ("guard", "off")
     found = noticed(find("lost_update"))
     assert found is not None
     assert (found.switch, found.claim) == ("guard=off", "every_signature_is_kept")
     assert found.said.endswith("had signed, and the list says 'beta'")
 
 
-def test_what_has_no_guard_is_turned_by_the_switches_of_its_components() -> None:
+def test_without_a_guard_it_is_the_switches_of_its_components() -> None:
     """One after the other, until a claim fires."""
 
     def claimed(world: World) -> None:
@@ -50,8 +50,8 @@ def test_what_has_no_guard_is_turned_by_the_switches_of_its_components() -> None
         world.claim(quiescent(urgent_is_placed))
 
     recipe = of(claimed, "claimed")
-    assert ("scheduler.disable_preemption", "on") in list(turned(recipe))
-    assert not any(name.endswith(".plugins") for name, _ in turned(recipe))
+    assert ("scheduler.disable_preemption", "on") in list(settings(recipe))
+    assert not any(name.endswith(".plugins") for name, _ in settings(recipe))
     found = noticed(recipe, runs_max=20)
     assert found is not None
     assert found.switch == "scheduler.disable_preemption=on"
@@ -59,10 +59,19 @@ def test_what_has_no_guard_is_turned_by_the_switches_of_its_components() -> None
 
 
 def test_a_scenario_whose_claims_notice_nothing_is_vacuous() -> None:
-    """Whatever is turned."""
+    """Whatever is set otherwise."""
 
     def vacuous(world: World) -> None:
         crowded(world)
         world.claim(quiescent(nothing_is_said))
 
     assert noticed(of(vacuous, "vacuous"), runs_max=1) is None
+
+
+def test_a_claim_of_every_world_does_not_count() -> None:
+    """It notices much, and is none of this scenario's own."""
+
+    def alone(world: World) -> None:
+        crowded(world)
+
+    assert noticed(of(alone, "alone"), runs_max=1) is None

@@ -27,8 +27,10 @@ from testbed.world.scenario import known as known_scenarios
 @click.option(
     "--only", "names", multiple=True, metavar="NAME", help="Only this mutant. Repeatable."
 )
-@click.option("--runs", "runs_max", default=RUNS_MAX, show_default=True,
-              type=click.IntRange(1, 1_000_000), help="Runs to play of each, at most.")  # fmt: skip
+@click.option(
+    "--runs", "runs_max", default=RUNS_MAX, show_default=True, type=click.IntRange(1, 1_000_000),
+    help="Runs of each, at most; 20 with --user.",
+)  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Seed of the random choices.")
 @click.option("--switch", "given", multiple=True, metavar="K=V", help="Set profile=seed, …")
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
@@ -53,18 +55,19 @@ def command(
 
     Plays Runs of each mutant's own World, the calm Run first, until that claim fires. Those of
     testbed.choosers.complete are searches: each must miss a class of Runs. Without a PACKAGE, each
-    scenario that comes along has a thing turned, too: its guard, or a switch. One whose claims
-    notice nothing is vacuous. Exits 1 if a mutant survives, or a scenario is vacuous.
+    scenario that comes along is played with a switch set otherwise, too, its guard first. One whose
+    claims notice nothing is vacuous. Exits 1 if a mutant survives, or a scenario is vacuous.
 
     With --user it hunts with your own claims instead: FUNCTION returns a list of them. It says
     which mistakes each finds, and where it fires though none was put in. All Worlds take minutes;
     --scenario names some for a first look.
     """
     if user is not None:
-        _refuse_with_user(packages, names, given)
+        _refuse_beside("--user", packages, names, given)
         some = [find(name) for name in scenarios]
         return of_users_claims(user, some, seed, jobs, as_json=as_json)
     if scenarios:
+        _refuse_beside("--scenario", packages, names, given)
         vacuous = of_scenarios([find(name) for name in scenarios], runs_max, seed, jobs, as_json)
         return 1 if vacuous else 0
     hunts = hunted(packages, names, parse_switches(given), runs_max, seed, jobs)
@@ -126,11 +129,11 @@ def _show_next(hunts: list[tuple[str, Hunt]], given: tuple[str, ...], runs_max: 
             return
 
 
-def _refuse_with_user(*others: tuple[str, ...]) -> None:
+def _refuse_beside(option: str, *others: tuple[str, ...]) -> None:
     if any(others):
         raise ScenarioError(
-            "--user: it hunts with your claims in every World, and takes no PACKAGE, --only or "
-            "--switch beside it.\nNext: leave them out."
+            f"{option}: it hunts no mutant, and takes no PACKAGE, --only or --switch beside it.\n"
+            "Next: leave them out."
         )
 
 
