@@ -1,4 +1,9 @@
-"""A race file played as each profile has its components: which generations are affected."""
+"""A race file played as each profile has its components: which generations are affected.
+
+A scenario may set a switch to what no profile has, such as a bug of an older Kubernetes, and its
+guard sets it back. Then the race happens under any profile, and says nothing of one that has the
+switch otherwise.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from testbed.invariant import Violation
 from testbed.races.playing import Played, play
 from testbed.races.trust import line_for
 from testbed.switches import PROFILE
+from testbed.world.scenario import GUARD
 
 ALL = "all"
 
@@ -27,14 +33,20 @@ def replay_by_profile(
         for name in _asked(opened, profiles, switches)
     }
     claim = opened.race.breaks
-    affected = [name for name, each in played.items() if _breach(each, claim)]
+    mended = {
+        name: _mended(opened, each, {**switches, PROFILE: name}) for name, each in played.items()
+    }
+    affected = [name for name, each in played.items() if _breach(each, claim) and not mended[name]]
     if as_json:
-        told = {name: _as_data(each) for name, each in played.items()}
+        told = {name: {**_as_data(each), "mended": mended[name]} for name, each in played.items()}
         say_json({"file": opened.path, "profiles": told, "affected": affected})
         return 0
     width = max(map(len, played))
     for name, each in played.items():
         say(f"{name.ljust(width)}  {_in_words(each, claim)}")
+        if mended[name] and _breach(each, claim):
+            is_so = f"it has {mended[name]}, which the scenario sets otherwise"
+            say(f"{' ' * width}  not affected: {is_so}")
     say(f"\nAffected: {', '.join(affected) or 'none'}.")
     first = next(iter(affected or played))
     more = ("--switch", f"{PROFILE}={first}", "--match")
@@ -60,6 +72,20 @@ def _switches(opened: NamedRace) -> dict[str, Any]:
     """Those under which it is expected to breach a claim, if it is."""
     breaching = (side.switches for side in opened.race.expect if side.violates)
     return {**opened.race.switches, **next(breaching, {})}
+
+
+def _mended(opened: NamedRace, played: Played, switches: Mapping[str, Any]) -> str:
+    """What the profile has in place of a switch that the scenario sets, and that its guard sets
+    back; empty if there is none."""
+    if not opened.recipe.has_guard:
+        return ""
+    here = played.world.in_force
+    guarded = opened.recipe.world({**switches, GUARD: "on"}).in_force
+    for (switch, value, _), parts in here.differing(guarded).items():
+        usual = here.as_profile(parts[0], switch)
+        if switch != PROFILE and usual != value:
+            return f"{switch}={usual}"
+    return ""
 
 
 def _breach(played: Played, claim: str) -> Violation | None:

@@ -110,6 +110,11 @@ class InForce:
                     found.setdefault((switch, value, theirs[switch]), []).append(part)
         return found
 
+    def as_profile(self, part: str, switch: str) -> str:
+        """The value that the switch has in the profile of that part, whatever else was said."""
+        component = self._parts[part]
+        return component.flat(component.of(self._flat[part][PROFILE])).get(switch, "")
+
     def says(self, part: str, switch: str) -> str:
         """What a switch of that part does, as its component says; empty for the profile."""
         return self._parts[part].says().get(switch, "")

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,17 @@ ACTORS = "actors"
 PLAIN = "plain actors"
 """The component of a scenario of which all actors are its own."""
 WORD = re.compile(r"[a-z0-9]+")
+CAMEL = re.compile(r"([a-z])([A-Z])")
+PLAIN_WORDS = (
+    "a", "an", "and", "are", "as", "at", "but", "by", "every", "for", "from", "has", "have", "i",
+    "in", "is", "it", "its", "my", "no", "not", "of", "on", "or", "our", "that", "the", "their",
+    "then", "there", "this", "to", "was", "we", "when", "which", "with",
+)  # fmt: skip
+"""Words that say nothing of what a page is about."""
+RARE = 1000
+"""What a word counts for is kept as a whole number of these parts."""
+LIKE_MAX = 10
+"""How many pages are shown that are like some words."""
 BEGINNING, ENDING = 4, 4
 """Words are alike if they begin with so many of the same letters, or more, and what is left of each
 is no longer than an ending: `preempts` is found by `preemption`, and `signs` by `signing`."""
@@ -50,6 +63,7 @@ class Page:
     scenario: Scenario
     theme: str
     kind: str
+    """One of `KINDS`; empty if it is the user's own, has no guard, and does not say."""
     components: tuple[str, ...]
     """The packages of `actors/` that its World is made of, in order."""
     issues: tuple[str, ...]
@@ -115,11 +129,13 @@ class Page:
         """Whether its source has these words."""
         return words.lower() in self.source.lower()
 
-    def likeness(self, words: Iterable[str]) -> int:
-        """How many of these words its page or its name has, up to their endings."""
-        said = (self.scenario.name, self.text, self.cause, self.look_for, self.source, *self.tags)
-        own = {*WORD.findall(" ".join(said).lower().replace("_", " "))}
-        return sum(any(_are_alike(word, other) for other in own) for word in words)
+    def likeness(self, word: str) -> int:
+        """2 if its name or title has this word, up to its ending; 1 if its page has; else 0."""
+        head = f"{self.scenario.name} {self.scenario.title}"
+        page = " ".join((self.text, self.cause, self.look_for, self.source, *self.tags))
+        found = (any(_are_alike(word, other) for other in {*_words(said)}) for said in (head, page))
+        is_in_head, is_in_page = found
+        return 2 if is_in_head else int(is_in_page)
 
 
 def pages() -> list[Page]:
@@ -140,10 +156,12 @@ def split(page: str) -> tuple[str, dict[str, str]]:
 
 
 def race_file_of(scenario: Scenario) -> Path | None:
-    """The file of its race, which stands beside its own; None if there is none."""
-    file = Path(inspect.getfile(scenario.build)).with_name(scenario.build.__name__)
-    file = file.with_name(f"{file.name}{ENDING_OF_RACES}")
-    return file if file.is_file() else None
+    """The file of its race, which stands beside its own and has the name of the function, or of the
+    file that this is in; None if there is none."""
+    file = Path(inspect.getfile(scenario.build))
+    names = (f"{stem}{ENDING_OF_RACES}" for stem in (scenario.build.__name__, file.stem))
+    there = (file.with_name(name) for name in names)
+    return next((each for each in there if each.is_file()), None)
 
 
 def theme_of(scenario: Scenario) -> str:
@@ -172,19 +190,31 @@ def subject_of(theme: str) -> str:
 
 
 def like(words: str, found: Iterable[Page]) -> list[Page]:
-    """The pages that have the most of these words, best first; those that have none are left out.
-    If some have all of them, only these."""
-    asked = WORD.findall(words.lower())
-    rated = [(page.likeness(asked), page) for page in found]
-    best = max((rate for rate, _ in rated), default=0)
-    least = best if best == len(asked) else 1
-    rated = [(rate, page) for rate, page in rated if rate >= max(least, 1)]
-    return [page for _, page in sorted(rated, key=lambda one: -one[0])]
+    """The pages that have the most of these words, best first, at most ten. A word counts the more
+    the fewer pages have it, and twice in a name or title. Only those are shown that come to half of
+    the best."""
+    asked = {word for word in _words(words) if word not in PLAIN_WORDS}
+    pages, rates = list(found), Counter[int]()
+    for word in sorted(asked):
+        counts = {number: page.likeness(word) for number, page in enumerate(pages)}
+        having = sum(map(bool, counts.values()))
+        for number, count in counts.items():
+            rates[number] += count * round(RARE * log((len(pages) + 1) / max(having, 1)))
+    best = max(rates.values(), default=0)
+    near = [number for number in rates if rates[number] and rates[number] >= best / 2]
+    return [pages[number] for number in sorted(near, key=lambda n: (-rates[n], n))][:LIKE_MAX]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, also of a name such as `nominatedNodeName`."""
+    return WORD.findall(CAMEL.sub(r"\1 \2", text).lower().replace("_", " "))
 
 
 def _kind(scenario: Scenario, said: str | None) -> str:
     if scenario.has_guard:
         return PAIR
+    if said is None and not theme_of(scenario):
+        return ""
     kind = (said or CONTROL).rstrip(".")
     if kind not in (CONTROL, LESSON):
         raise ScenarioError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -14,6 +15,7 @@ from testbed.choosers.calm import Calm
 from testbed.cli.profiled import missed
 from testbed.cli.show import EXIT_CODES, JSON, say, say_json
 from testbed.fault import Fault
+from testbed.invariant import Verdict
 from testbed.races.expecting import both_sides, of_every_world
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
@@ -23,11 +25,11 @@ from testbed.story.explain import story
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
 from testbed.words import counted
-from testbed.world.scenario import GUARD, find
-from testbed.world.shelf import LESSON, Page
+from testbed.world.scenario import GUARD, Scenario, find
+from testbed.world.shelf import CONTROL, LESSON, Page
 
-RUNS_MAX = 400
-"""How many Runs are played to find a race of which there is no file."""
+RUNS_MAX, CONTROL_RUNS = 400, 100
+"""How many Runs are played to find a race of which there is no file, and of a control."""
 WIDTH = 100
 
 
@@ -42,7 +44,7 @@ class Telling:
     text: str = ""
     """The race as it stands in its file."""
     sides: tuple[tuple[str, str, str], ...] = ()
-    """For each way in which it was played: the switches, the Verdict in words, the story."""
+    """For each way in which it was played: the switches, the outcome in words, the story."""
     outcomes: tuple[str, ...] = ()
     """The same Verdicts, each as a word."""
 
@@ -54,7 +56,7 @@ class Telling:
 def command(scenario: str, is_page: bool, as_json: bool) -> int:
     """Print the page of a SCENARIO: what happens, its cause, who is in it, its switches and issues.
     Then play its race, and tell it, with the guard off and with it on. A race that has no file
-    beside the scenario is searched for first. Of a lesson the calm Run is told.
+    beside the scenario is searched for first. Of a lesson or a control the calm Run is told.
 
     Exits 0 whatever the race does.
     """
@@ -84,13 +86,13 @@ def tell(page: Page) -> Telling:
         race = parse(text, page.race_file.name)
         sides = both_sides(race, recipe, page.race_file.name)
         played = [(side.expected.under if side.expected else "", side.played) for side in sides]
-        found = f"Its race ({page.race_file.name}):" if len(race) else "It takes no race:"
+        found = f"Its race ({_near(page.race_file)}):" if len(race) else "It needs no race:"
         return _told(found, race, text, played)
     if page.kind == LESSON:
-        world = recipe.world()
-        verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
-        told = chronicle(world.trace) if verdict.is_held else story(world.trace, verdict)
-        return Telling("Its calm Run:", None, "", (("", str(verdict), told),), (verdict.outcome,))
+        return _calm(recipe, "Its calm Run:")
+    if page.kind == CONTROL:
+        looked = seek(recipe, runs=CONTROL_RUNS).looked
+        return _calm(recipe, f"{looked} Its calm Run:")
     sought = seek(recipe, runs=RUNS_MAX, switches=recipe.sides({})[0])
     if (shrunk := sought.shrunk) is None:
         return Telling(sought.looked)
@@ -108,9 +110,30 @@ def tell(page: Page) -> Telling:
     return _told(found, race, race.text(), played)
 
 
+def _calm(recipe: Scenario, found: str) -> Telling:
+    """Its calm Run, told second by second."""
+    world = recipe.world()
+    verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
+    told = chronicle(world.trace) if verdict.is_held else story(world.trace, verdict)
+    return Telling(found, None, "", (("", _short(verdict), told),), (verdict.outcome,))
+
+
+def _near(file: Path) -> str:
+    """The path of a file, from the current folder if it is in there."""
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
+
+
+def _short(verdict: Verdict) -> str:
+    """A Verdict without what the story tells: the claim that broke, or that it held."""
+    if verdict.is_violated:
+        return f"violated, {', '.join(each.invariant for each in verdict.violations)}."
+    return "held." if verdict.is_held else str(verdict)
+
+
 def _told(found: str, race: Race | None, text: str, played: list[tuple[str, Played]]) -> Telling:
     sides = tuple(
-        (under, f"{missed(one).lstrip()} {one.verdict}".strip(), story(one.trace, one.verdict))
+        (under, f"{_short(one.verdict)}{missed(one)}", story(one.trace, one.verdict))
         for under, one in played
     )
     return Telling(found, race, text, sides, tuple(one.verdict.outcome for _, one in played))
@@ -121,8 +144,8 @@ def _in_paragraphs(told: Telling) -> Iterator[str]:
     if told.race is not None and told.race.lines:
         yield "\n".join(f"  {line}" for line in told.race.lines)
     for under, verdict, text in told.sides:
-        if under:
-            yield f"With {under}: {verdict}"
+        if under or not verdict.startswith("held"):
+            yield f"With {under}: {verdict}" if under else verdict
         yield text
 
 
@@ -153,7 +176,7 @@ def page_text(page: Page) -> str:
         "tags": ", ".join(page.tags),
         "switches": ", ".join(f"{n}={switch.shown}" for n, switch in recipe.switches.items()),
     }
-    kind = f"{page.theme}, {page.kind}" if page.theme else f"your own, {page.kind}"
+    kind = ", ".join(filter(None, (page.theme or "your own", page.kind)))
     lines = [f"{recipe.name} ({kind})", "", *([page.text, ""] if page.text else [])]
     width = max(map(len, facts))
     for name, said in facts.items():
