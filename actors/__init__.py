@@ -2,6 +2,6 @@
 
 May use: testbed.__init__, testbed.errors, testbed.code.quick, testbed.objects, testbed.switches,
   testbed.policy, testbed.store, testbed.turns.because, testbed.turns.trace, testbed.invariant,
-  testbed.invariants, testbed.testing.mutant.
+  testbed.invariants, testbed.testing.mutant, testbed.fault, testbed.faults.
 In order: framework, shared; then siblings.
 """

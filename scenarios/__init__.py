@@ -1,4 +1,4 @@
-"""The scenarios that come with the testbed, by theme: each a race, and the guard that prevents it.
+"""The scenarios that come with the testbed, by theme: pairs with a guard, controls and lessons.
 
 May use: testbed, actors.
 In order: basics, slots, preemption, nominations, priority, caches, leaders, kubelet, budgets,

@@ -61,8 +61,8 @@ class SchedulerSwitches:
     nominated there no longer, or is gone, as since kubernetes PR#129058 (SCH-27)."""
     in_flight: str = one_of("move_cycle", "event_list", "bug_event_list")
     """How the priority queue knows what came while a pod was tried: by the cycle of the last move;
-    by a list of events, as in 1.29; or by that of 1.28.0, in which a pod can lose its place
-    (SCH-16, kubernetes PR#120413)."""
+    by a list of events, as where the feature gate SchedulerQueueingHints is on; or by that of
+    1.28.0, in which a pod can lose its place (SCH-16, mended in 1.28 by kubernetes PR#120445)."""
     cycle_ms: int = whole(0)
     """How long a scheduling cycle takes, once it has looked at the cluster; in a large cluster it
     takes some time, in which events come."""

@@ -49,7 +49,7 @@ def no_needed_node_goes(see: Evidence) -> str | None:
     return None
 
 
-def grown_once(world: World) -> None:
+def grown_once(world: World, *, large: bool = False) -> None:
     """A group grows by one node for two pods, and not again while that node is on its way.
 
     The first pass asks for a node for the first pod, which takes eighteen seconds to come. The
@@ -58,11 +58,13 @@ def grown_once(world: World) -> None:
     their way, so two passes find it empty, and here nodes that nobody needs go at once. But a pass
     first puts the pods that wait on the nodes that there are: so it is needed.
 
+    With `large` the two pods do not fit on one node, and the group grows twice.
+
     The news of the autoscaler may be late, and its requests and replies may be lost. If it is not
     told that the group has grown, it takes that for a failure, and finds the larger group in the
     next pass.
 
-    Cause: What is asked for and not there yet counts as if it were there, and so do pods that wait.
+    Cause: what is asked for and not there yet counts as if it were there, and so do pods that wait.
     Look for: the passes at 20 s, 30 s and 40 s, which ask for nothing and delete nothing.
     Source: the function GetUpcomingNodes of the file clusterstate.go of the cluster autoscaler.
     Tags: scale-up, scale-down, stale-cache, lost-reply.
@@ -78,7 +80,13 @@ def grown_once(world: World) -> None:
     )  # fmt: skip
     told = Map(events="off", status="off")
     world.start(Autoscaler(AUTOSCALER, settings, switches=told))
-    pods = zip(COME_MS, (Pod.of(name, cpu_m=500) for name in ("first", "second")), strict=True)
+    if large:
+        world.needs_no_race = "the second pod does not fit beside the first"
+    pods = zip(
+        COME_MS,
+        (Pod.of(name, cpu_m=600 if large else 500) for name in ("first", "second")),
+        strict=True,
+    )
     world.start(User("ann", tuple(pods)))
     world.allow(Lag(AUTOSCALER), LoseRequest(AUTOSCALER), LoseReply(AUTOSCALER))
     world.latency("bind pods", serve_ms=BIND_MS)

@@ -8,7 +8,7 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
-from actors.autoscaler.pass_record import PassRecord
+from actors.autoscaler.pass_record import UPCOMING, PassRecord, PodFate
 from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.kubelet import Machine
 from actors.scheduler import Scheduler
@@ -46,7 +46,8 @@ class Latecomer(Actor):
 
 class GroupsGrowForWhoWaits(Invariant):
     """A pod that two passes have known of has a node, or the cloud was asked for a machine since it
-    was found unschedulable."""
+    was found unschedulable. A pass that finds room for it on a node that is gone, and has not heard
+    of that, does not count."""
 
     name = "groups_grow_for_who_waits"
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
@@ -61,9 +62,18 @@ class GroupsGrowForWhoWaits(Invariant):
         if record is None or record is self._last:
             return None
         self._last = record
-        self._passes = {key: self._passes.get(key, 0) + 1 for key in record.pods}
+        self._passes = {
+            key: self._passes.get(key, 0) + (not _is_behind(fate, evidence))
+            for key, fate in record.pods.items()
+        }
         late = [key for key, passes in self._passes.items() if passes > PASSES_MAX]
         return next((said for key in late if (said := _waits(key, evidence))), None)
+
+
+def _is_behind(fate: PodFate, see: Evidence) -> bool:
+    """Whether the pass has found room on a node that is there no longer."""
+    is_known = bool(fate.node) and not fate.node.startswith(UPCOMING)
+    return is_known and see.store.peek(f"nodes/{fate.node}") is None
 
 
 def _waits(key: str, see: Evidence) -> str | None:

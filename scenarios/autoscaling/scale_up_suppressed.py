@@ -30,9 +30,9 @@ def no_node_is_wanted(see: Evidence) -> str | None:
 
 
 def scale_up_suppressed(world: World, *, guard: bool = False) -> None:
-    """An important pod displaces another one while the autoscaler looks (kubernetes PR#89111).
+    """A pod preempts another one, and a node is added for it all the same (kubernetes PR#89111).
 
-    The scheduler once wrote that a pod is unschedulable, and after that where it is nominated. A
+    Before that change it wrote that a pod is unschedulable, and then where it is nominated. A
     pass in between sees a pod that waits for nothing, and asks for a node: the victim dies, and
     the node comes, too. Guarded, both stand in one write.
 

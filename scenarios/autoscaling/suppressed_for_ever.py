@@ -63,9 +63,10 @@ def no_pod_waits_for_a_node_that_is_gone(see: Evidence) -> str | None:
 def suppressed_for_ever(world: World, *, guard: bool = False) -> None:
     """A node goes while a pod is nominated to it (cluster-autoscaler#3846, kubernetes#85677).
 
-    The scheduler does not try the pod again because a node is gone, and so the nomination stays. Of
-    old the autoscaler added no node for a pod that has one: each waits for the other. Guarded, it
-    asks whether the node is still there (cluster-autoscaler PR#2576).
+    The scheduler does not try the pod again because a node is gone, and so the nomination stays,
+    until its queue is flushed five minutes later; before kubernetes PR#91750 it stayed for ever.
+    And the autoscaler added no node for a pod that has a nomination: each waited for the other.
+    Guarded, it asks whether the node is still there (cluster-autoscaler PR#2576).
 
     Cause: the scheduler leaves a nomination to a node that is gone, and the autoscaler adds no node
       for a pod that has one, without looking for that node.

@@ -47,7 +47,9 @@ class Controller(Actor):
 
 
 def tug_of_war(world: World, *, guard: bool = False, sync_ms: int = 15_000) -> None:
-    """An autoscaler and GitOps set one field for ever; with a field manager, one of them once.
+    """An autoscaler and GitOps set one field in turn, for ever.
+
+    Guarded, the field names its manager, and who is not that leaves it alone.
 
     Cause: two controllers write the same field, and each wants another value of it.
     Look for: `replicas` goes from 5 to 2 and back, and each knew what the other had written.

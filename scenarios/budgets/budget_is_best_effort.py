@@ -23,7 +23,7 @@ CREATE_MS, HORIZON_MS = 1_000, 30_000
 
 
 def x_goes_against_its_budget(see: Evidence) -> str | None:
-    """Of two pods whose budgets allow nothing, the less important one goes for the urgent one."""
+    """The urgent pod preempts the less important one of two pods whose budgets allow nothing."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on = {pod.key: pod.spec.node_name for pod in pods}
     if on == {"pods/default/urgent": "n1", "pods/default/y": "n2"}:

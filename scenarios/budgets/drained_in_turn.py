@@ -64,7 +64,7 @@ def running(number: int, node: str) -> Pod:
     return attrs.evolve(pod, status=status).with_meta(owners=(OWNER,))
 
 
-def drained_in_turn(world: World) -> None:
+def drained_in_turn(world: World, *, disable_eviction: bool = False) -> None:
     """Two drains race for the one disruption that a budget allows; one of them has to wait.
 
     Both nodes are cordoned. Both drains ask the eviction API at the same time, and the budget says
@@ -78,7 +78,7 @@ def drained_in_turn(world: World) -> None:
     News may be late, and requests and replies may be lost: then a drain fails, and has taken one
     disruption at most.
 
-    Cause: Whoever lowers a budget compares and swaps its status, so no disruption is taken twice.
+    Cause: whoever lowers a budget compares and swaps its status, so no disruption is taken twice.
     Look for: the second eviction, which the budget refuses, and what it waits for.
     Source: kubernetes#82149; the function checkAndDecrement of the file eviction.go of Kubernetes.
     Tags: disruption-budget, eviction, check-then-act, lost-reply.
@@ -101,8 +101,11 @@ def drained_in_turn(world: World) -> None:
     quiet = Map(events="off")
     disruption = DisruptionController(switches=quiet)
     world.start(disruption, ReplicaSetController("replicasets", switches=quiet))
+    options = DrainOptions(timeout_ms=TIMEOUT_MS, disable_eviction=disable_eviction)
     for node in DRAINED:
-        world.start(Drain(f"drain-{node}", (node,), AT_MS, DrainOptions(timeout_ms=TIMEOUT_MS)))
+        world.start(Drain(f"drain-{node}", (node,), AT_MS, options))
+    if disable_eviction:
+        world.needs_no_race = "a delete asks no budget"
     world.allow(Lag(disruption.name), LoseRequest(disruption.name))
     world.allow(LoseRequest("drain-*"), LoseReply("drain-*"))
     world.limit(horizon_ms=TIMEOUT_MS)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import attrs
-
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
+from actors.shared.crash_over import CrashOver
+from actors.shared.overfull import overfull
 from actors.shared.user import User
 from testbed import Evidence, World, always
-from testbed.fault import Levers, Way
-from testbed.faults.crash import Crash
-from testbed.objects import Map, Node, Pod, PriorityClass, requests_of, room_of
-from testbed.store.footprint import Footprint
+from testbed.objects import Map, Node, Pod, PriorityClass
 
 SCHEDULER, NODE = "default-scheduler", "n1"
 FIRST_MS, URGENT_MS, HORIZON_MS = 1_000, 2_000, 60_000
@@ -22,32 +16,9 @@ SLOW_MS, DOWN_MS = 10_000, 2_000
 """How long a bind takes at the first API server, and how long the scheduler is down: less."""
 
 
-@attrs.frozen(kw_only=True)
-class CrashOverBind(Crash):
-    """Crash, but only while a bind of its target is under way, so that a search wastes no fault on
-    moments at which the scheduler has nothing half done."""
-
-    def ways(self, levers: Levers) -> Iterator[Way]:
-        binds = {
-            request.key
-            for request in levers.requests(served=False)
-            if request.operation.subresource == "binding" and self.hits(request.role.name)
-        }
-        for way in super().ways(levers) if binds else ():
-            touches = way.touches | Footprint(reads=frozenset(binds))
-            yield attrs.evolve(way, touches=touches)
-
-
 def no_node_is_overfull(see: Evidence) -> str | None:
     """The node has enough cpu for the pods that are bound to it and not over."""
-    node: Any = see.store.peek(f"nodes/{NODE}")
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    here = [pod for pod in pods if pod.is_bound and not pod.is_over]
-    asked, has = sum(requests_of(pod)["cpu"] for pod in here), room_of(node.value)["cpu"]
-    if asked > has:
-        names = " and ".join(pod.key for pod in here)
-        return f"{NODE} has {has}m cpu, and {names} ask for {asked}m"
-    return None
+    return overfull(see, NODE)
 
 
 def bound_after_restart(world: World, *, guard: bool = False) -> None:
@@ -80,7 +51,10 @@ def bound_after_restart(world: World, *, guard: bool = False) -> None:
     first = Pod.of("first", cpu_m=800, scheduler_name=SCHEDULER)
     urgent = Pod.of("urgent", cpu_m=800, scheduler_name=SCHEDULER, priority_class_name="urgent")
     world.start(User("ann", ((FIRST_MS, first), (URGENT_MS, urgent))), at="api-2")
-    world.allow(CrashOverBind(SCHEDULER, restart_after_ms=DOWN_MS))
+    over = CrashOver(
+        SCHEDULER, over="create/binding pods/*", is_served=False, restart_after_ms=DOWN_MS
+    )
+    world.allow(over)
     world.limit(horizon_ms=HORIZON_MS)
     reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
     world.claim(always(no_node_is_overfull, reads=reads))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -20,14 +19,12 @@ from actors.scheduler import (
     Scheduler,
     Snapshot,
 )
+from actors.shared.crash_over import CrashOver
 from actors.shared.user import User
 from testbed import ApiError, Client, Evidence, World, always
-from testbed.fault import Levers, Way
-from testbed.faults.crash import Crash
 from testbed.objects import LabelSelector, Map, Node, Pod
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.node import HOSTNAME
-from testbed.store.footprint import Footprint
 
 SCHEDULER, APP = "default-scheduler", Map(app="db")
 APART = PodAffinity(required=(PodAffinityTerm(HOSTNAME, LabelSelector(APP)),))
@@ -75,22 +72,6 @@ class LocalVolumes(Filter):
         except ApiError as error:
             return Rejected(str(error), is_error=True)
         return None
-
-
-@attrs.frozen(kw_only=True)
-class CrashOverVolume(Crash):
-    """Crash, but only before its target is told that a volume is placed, so that a search wastes no
-    fault on moments at which nothing is half done."""
-
-    def ways(self, levers: Levers) -> Iterator[Way]:
-        patches = {
-            request.key
-            for request in levers.requests(served=True)
-            if request.operation.plural == "nodes" and self.hits(request.role.name)
-        }
-        for way in super().ways(levers) if patches else ():
-            touches = way.touches | Footprint(reads=frozenset(patches))
-            yield attrs.evolve(way, touches=touches)
 
 
 def volumes_on(node: Node | None) -> set[str]:
@@ -144,6 +125,7 @@ def half_placed(world: World, *, guard: bool = False) -> None:
         for name in ("red", "blue")
     )
     world.start(User("ann", ((RED_MS, red), (BLUE_MS, blue))))
-    world.allow(CrashOverVolume(SCHEDULER, restart_after_ms=DOWN_MS))
+    over = CrashOver(SCHEDULER, over="patch nodes/*", is_served=True, restart_after_ms=DOWN_MS)
+    world.allow(over)
     world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(no_replica_is_shut_out))

@@ -43,18 +43,22 @@ def missed_event(world: World, *, guard: bool = False) -> None:
     """Room becomes free while a pod is tried, and nothing tries it again (kubernetes PR#120413).
 
     A pod needs a whole node, on which three pods end one after another. The last one is gone while
-    the pod is tried. What happens meanwhile the queue of 1.28.0 keeps in a list, and of the pod it
-    knows which event was last in the list when the pod was taken: what stands behind that one, the
-    pod has missed. But an event leaves the list when all are done that were in flight when it came.
-    Here that is one other pod, whose bind takes five seconds. So nothing stands behind it any more,
-    the pod is parked as unschedulable, and there is room for it.
+    the pod is tried.
 
-    Guarded, the list is that of 1.29, in which the pod has a place of its own. The queue of 1.26,
-    which only knows in which cycle a move was last requested, does not lose the event either.
+    While a pod is tried, the queue of 1.28.0 keeps the events that come in a list. It remembers for
+    the pod which event was last in the list when the pod was popped; those behind it are what the
+    pod has missed. But an event leaves the list when all pods are done that were in flight when it
+    came. Here that is one other pod, whose bind takes five seconds. Then nothing stands behind that
+    event any more, and the pod is parked as unschedulable beside its room, until the queue is
+    flushed five minutes later.
+
+    Guarded, the list is as it was mended in 1.28: the pod has a place of its own in it. The queue
+    of 1.26, which only knows in which cycle a move was last requested, does not lose the event
+    either.
 
     Cause: the event that marks the place of a pod in the list of events has left the list.
     Look for: default-scheduler is told that old-3 is gone, and then parks pod as unschedulable.
-    Source: kubernetes PR#120413, kubernetes PR#118438.
+    Source: kubernetes PR#120413, kubernetes PR#120445, kubernetes PR#118438.
     Tags: lost-wake-up, silent.
     """
     three_in_the_way(world, in_flight="event_list" if guard else "bug_event_list")

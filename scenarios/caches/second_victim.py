@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,10 +11,9 @@ from actors.apiserver import ApiServer
 from actors.controllers.disruption.controller import DisruptionController
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
+from actors.shared.crash_over import CrashOver
 from actors.shared.user import User
 from testbed import Evidence, World, always
-from testbed.fault import Levers, Way
-from testbed.faults.crash import Crash
 from testbed.objects import (
     Condition,
     LabelSelector,
@@ -29,7 +27,6 @@ from testbed.objects import (
     room_of,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
-from testbed.store.footprint import Footprint
 
 SCHEDULER, LABELS = "default-scheduler", Map(app="web")
 URGENT_MS, DOWN_MS, HORIZON_MS = 1_000, 5_000, 60_000
@@ -37,24 +34,8 @@ GRACE_S = 30
 """How long a victim takes to end: longer than the scheduler is down."""
 
 
-@attrs.frozen(kw_only=True)
-class CrashOverVictim(Crash):
-    """Crash, but only before its target is told that a pod is deleted which it has asked to delete,
-    so that a search wastes no fault on moments at which nothing is half done."""
-
-    def ways(self, levers: Levers) -> Iterator[Way]:
-        deletes = {
-            request.key
-            for request in levers.requests(served=True)
-            if request.operation.verb == "delete" and self.hits(request.role.name)
-        }
-        for way in super().ways(levers) if deletes else ():
-            touches = way.touches | Footprint(reads=frozenset(deletes))
-            yield attrs.evolve(way, touches=touches)
-
-
 def nobody_goes_while_room_is_coming(see: Evidence) -> str | None:
-    """No pod is sent away for one that fits without that, as soon as those have gone that are
+    """No pod is preempted for one that fits without that, as soon as those have gone that are
     terminating already."""
     for change in see.changes:
         old: Any = change.before
@@ -69,7 +50,7 @@ def nobody_goes_while_room_is_coming(see: Evidence) -> str | None:
 
 
 def who_goes_already(see: Evidence, old: Pod) -> str:
-    """Which pod is going already for the one that `old` is sent away for; empty: none."""
+    """Which pod is terminating for the one that `old` is preempted for; empty: none."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     others = [pod for pod in pods if pod.key != old.key]
     for entry in see.store.snapshot("nodes/"):
@@ -81,7 +62,8 @@ def who_goes_already(see: Evidence, old: Pod) -> str:
         for pod in others if going else ():
             fits = requests_of(pod)["cpu"] <= room_of(node)["cpu"] - asked
             if fits and not pod.is_bound and pod.priority > old.priority:
-                return f"{old.key} goes for {pod.key}, and {going[0]} is going for it on {name}"
+                ends = f"{going[0]} is terminating for it on {name}"
+                return f"{old.key} is preempted for {pod.key}, and {ends}"
     return ""
 
 
@@ -92,21 +74,22 @@ def running(name: str, cpu_m: int, node: str, **spec: Any) -> Pod:
 
 
 def second_victim(world: World, *, guard: bool = False) -> None:
-    """A scheduler restarts in mid-preemption, and a second pod dies (enhancements PR#5932).
+    """A scheduler restarts in mid-preemption, and a second pod dies.
 
     An urgent pod needs the room of one of two nodes. It costs least to take web-1 from n1, which a
     budget allows. The scheduler deletes it and crashes before it has written the nomination. After
-    the restart nothing says for whom web-1 is terminating: it still takes its place, so the urgent
-    pod fits nowhere and preempts once more. Now the budget is spent, so it counts as worse to take
-    web-1, which is going anyhow, than to take the more important batch from n2. Both die for one.
+    the restart nothing says for which pod web-1 is terminating: it still takes its place, so the
+    urgent pod fits nowhere and preempts once more. Now the budget is spent, so it counts as worse
+    to take web-1, which is going anyhow, than to take the more important batch from n2. Both die
+    for one.
 
     Guarded, the nomination is written before any victim goes (`nominate: before_victims`): the next
     life reads it, waits for web-1, and, if that was not deleted yet, makes room on that node.
 
     Cause: the scheduler deletes its victims before it writes the nomination, and a crash in between
-      leaves nothing that says for whom they go.
+      leaves nothing that says which pod the room is for.
     Look for: the crash after the delete of web-1; the next life goes by the budget.
-    Source: enhancements PR#5932.
+    Source: the reviews of enhancements PR#4833 and enhancements PR#5932.
     Tags: restart, write-order, nomination, disruption-budget, silent.
     """
     world.serve(ApiServer)
@@ -124,6 +107,7 @@ def second_victim(world: World, *, guard: bool = False) -> None:
     world.start(DisruptionController(switches=Map(events="off")))
     urgent = Pod.of("urgent", cpu_m=600, priority_class_name="high", scheduler_name=SCHEDULER)
     world.start(User("ann", ((URGENT_MS, urgent),)))
-    world.allow(CrashOverVictim(SCHEDULER, restart_after_ms=DOWN_MS))
+    over = CrashOver(SCHEDULER, over="delete pods/*", is_served=True, restart_after_ms=DOWN_MS)
+    world.allow(over)
     world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(nobody_goes_while_room_is_coming))

@@ -7,7 +7,8 @@ from actors.controllers.descheduler.descheduler import Descheduler
 from actors.controllers.descheduler.policy import DUPLICATES, DeschedulerPolicy
 from actors.controllers.replicaset import ReplicaSetController
 from actors.scheduler import Scheduler
-from testbed import Evidence, World, no_lasso
+from actors.shared.who_comes_again import who_comes_again
+from testbed import World, no_lasso
 from testbed.objects import (
     LabelSelector,
     Map,
@@ -23,12 +24,6 @@ SCHEDULER = "default-scheduler"
 LABELS = Map(app="web")
 INTERVAL_MS, HORIZON_MS = 60_000, 90_000
 """A pass of the descheduler; a pod that fits nowhere is retried for ever, minutes apart."""
-
-
-def who_comes_again(see: Evidence) -> object:
-    """That a pod was just created; at other times a value that never recurs."""
-    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
-    return any(isinstance(item, Pod) for item in new) or see.store.revision
 
 
 def descheduler_pingpong(world: World, *, guard: bool = False) -> None:

@@ -34,7 +34,7 @@ def scaled_up_and_down(world: World) -> None:
     News may be late, and requests may be lost: a create that never arrived is expected no longer.
     In the end there are as many pods as the user wants.
 
-    Cause: The controller counts by its cache, and notes beside it what the cache must still show.
+    Cause: the controller counts by its cache, and notes beside it what the cache must still show.
     Look for: how replicasets creates or deletes pods only after it was told of all those that it
       had created or deleted before.
     Source: the expectations of the file controller_utils.go of Kubernetes.

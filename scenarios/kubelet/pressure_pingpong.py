@@ -14,11 +14,12 @@ from __future__ import annotations
 from actors.apiserver import ApiServer
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
 from actors.controllers.pod_gc import PodGC
-from actors.controllers.recreator import OWNER, Recreator
+from actors.controllers.recreator import Recreator
 from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold
 from actors.kubelet.switches import SEED_PCT, SHIPPED
 from actors.scheduler import Scheduler
-from testbed import Evidence, World, no_lasso
+from actors.shared.who_comes_again import who_comes_again
+from testbed import World, no_lasso
 from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 
 MB = 10**6
@@ -34,13 +35,6 @@ so its laps keep step with the ticks of the scheduler, of which one comes every 
 SETTINGS = EvictionSettings((Threshold.of("memory.available", "50M"),), EVERY_MS)
 GROWS = "0s=600M 4s=900M 8s=1001M"
 """What the pod uses that requests the whole node."""
-
-
-def who_comes_again(see: Evidence) -> object:
-    """The workload of the pod that was just created; at other times a value that never recurs."""
-    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
-    pods = [pod.meta.labels.get(OWNER) for pod in new if isinstance(pod, Pod)]
-    return pods or see.store.revision
 
 
 def using(name: str, priority: int, usage: str, memory: int | None = None) -> Pod:

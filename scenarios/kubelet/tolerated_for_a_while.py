@@ -10,7 +10,8 @@ from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, no_lasso
+from actors.shared.who_comes_again import who_comes_again
+from testbed import World, no_lasso
 from testbed.objects import (
     LabelSelector,
     Map,
@@ -34,13 +35,6 @@ WEB_MS, HORIZON_MS = 1_000, 60_000
 LAPS_MS = 150_000
 """Three evictions are a lap, since a timer of the scheduler comes every 30 s. It is suspected after
 51 s, and played three times more."""
-
-
-def who_comes_again(see: Evidence) -> object:
-    """The owners of the pods that were just created; at other times a value that never recurs."""
-    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
-    owners = [pod.meta.owners[0].name for pod in new if isinstance(pod, Pod)]
-    return owners or see.store.revision
 
 
 def web() -> ReplicaSet:

@@ -33,8 +33,8 @@ def two_gigabytes(world: World) -> None:
 
     A node has 2 GB. Bu requests 500 MB and uses 900; be requests nothing and uses 1000. H, which is
     more important, requests all 2 GB. The scheduler preempts bu alone: by requests, the node is
-    empty without it. H starts beside be, and grows. At 1001 MB the node is short, and its kubelet
-    evicts be, which uses more than it requests. H does not.
+    empty without it. H starts beside be, and grows. When 50 MB are left the node is short, and its
+    kubelet evicts be, which uses more than it requests. H does not.
 
     Cause: a scheduler counts requests, and a kubelet what is used.
     Look for: one component spares be, and the other one does not.

@@ -79,19 +79,19 @@ def no_two_are_together(see: Evidence) -> str | None:
 def handed_over(world: World) -> None:
     """The leader is told to end, and its bind arrives when the next one has long begun to decide.
 
-    A scheduler that is told to end releases its lease, so that the other replica leads at once and
-    not after fifteen seconds. The library says what that demands: "you must ensure all code guarded
-    by this lease has successfully completed", or two processes act at once. Here the leader waits
-    for nothing. It may have decided where a pod goes, or have sent the bind, which is a second on
-    its way. Meanwhile the second leader places a more urgent pod on the same node; the two must be
-    apart.
+    A scheduler that is told to end releases its lease, so that the other replica leads within two
+    seconds and not after fifteen. The library says what that demands: "you must ensure all code
+    guarded by this lease has successfully completed", or two processes act at once. Here the leader
+    waits for nothing. It may have decided where a pod goes, or have sent the bind, which is a
+    second on its way. Meanwhile the second leader places a more urgent pod on the same node; the
+    two must be apart.
 
     That does no harm, because both replicas are fenced. Who has released the lease begins no write
     any more, and the second leader changes each pod that has no node before it decides: so an old
     bind is refused for its revision. Only then does it list, so it is not behind either. Kubernetes
     has no such fence, and with `scheduler.fencing=off` even the calm run goes wrong.
 
-    Cause: A lease says who may begin to write, and not whether all that was begun has arrived.
+    Cause: a lease says who may begin to write, and not whether all that was begun has arrived.
     Look for: alpha-1, which retires; alpha-2, which writes its term on each pod that waits, and
       binds; the bind of alpha-1, which comes in between and is refused.
     Source: kubernetes PR#71490, kubernetes PR#100305.

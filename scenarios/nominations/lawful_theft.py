@@ -24,9 +24,34 @@ HORIZON_MS = 60_000
 """A pod that fits nowhere is retried for ever, minutes apart."""
 
 
-def room_goes_to_the_more_important(see: Evidence) -> str | None:
+class Nominated:
+    """Where each pod is nominated by the records of the scheduler: once a node is chosen for it, or
+    nothing helps it, its nomination is void before the server knows. Each record is read once."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._nodes: dict[str, str] = {}
+        self._before: dict[str, dict[str, str]] = {}
+
+    def look(self, see: Evidence) -> None:
+        """Read the records that have come since the last look."""
+        for record in see.records[self._read :]:
+            if record.name == "assumed":
+                self._before[record.facts["pod"]] = dict(self._nodes)
+                self._nodes[record.facts["pod"]] = ""
+            elif record.name == "cycle" and "nominated" in record.facts:
+                self._nodes[record.facts["pod"]] = record.facts["nominated"]
+        self._read = len(see.records)
+
+    def when_chosen(self, taker: Pod, pod: Pod) -> str:
+        """Where a pod was nominated when the taker's node was chosen; empty: nowhere."""
+        return self._before.get(taker.key, {}).get(pod.key, "")
+
+
+def room_goes_to_the_more_important(nominated: Nominated, see: Evidence) -> str | None:
     """A pod that is bound leaves room on its node for each more important one that waits for it
     there: beside the pods that stay, those that terminate aside."""
+    nominated.look(see)
     changes = [change for change in see.changes if is_bind(change.before, change.after)]
     bound: list[Any] = [change.after for change in changes]
     pods: list[Any] = [e.value for e in see.store.snapshot("pods/")] if bound else []
@@ -38,25 +63,10 @@ def room_goes_to_the_more_important(see: Evidence) -> str | None:
         free_m = room_of(node.value)["cpu"] - sum(stay)
         for pod in pods:
             is_less = pod.is_bound or pod.priority <= taker.priority or asked_m(pod) <= free_m
-            if not is_less and waits_for(see, pod, name, taker):
+            shown = pod.status.nominated_node_name
+            if not is_less and shown == name == nominated.when_chosen(taker, pod):
                 return f"room was made on {name} for {pod.key}, and {taker.key} has taken it"
     return None
-
-
-def waits_for(see: Evidence, pod: Pod, node: str, taker: Pod) -> bool:
-    """Whether the pod shows that it is nominated to that node, and was when the taker's node was
-    chosen: once a node is chosen for it, or nothing helps it, its nomination is void before the
-    server knows."""
-    is_before = False
-    for record in reversed(see.records) if pod.status.nominated_node_name == node else ():
-        if record.name == "assumed" and record.facts["pod"] == taker.key:
-            is_before = True
-        elif is_before and record.facts.get("pod") == pod.key:
-            if record.name == "assumed":
-                return False
-            if record.name == "cycle" and "nominated" in record.facts:
-                return bool(record.facts["nominated"] == node)
-    return False
 
 
 def asked_m(pod: Pod) -> int:
@@ -70,7 +80,7 @@ def is_bind(old: Any, new: Any) -> bool:
 
 
 def lawful_theft(world: World) -> None:
-    """A more important pod takes the room that was made for another: no breach, and none is seen.
+    """As Kubernetes intends, a more important pod takes the room made for another; no claim fires.
 
     The urgent pod displaces a batch pod on n1, which takes 30 s to end. A small pod comes, for
     which half of n1 is free: it must wait, since that half is kept for the urgent pod. A critical
@@ -82,7 +92,7 @@ def lawful_theft(world: World) -> None:
     priorities. The news of the scheduler may be late, and its requests may be lost: a bind that has
     failed, or a nomination that could not be written or cleared, is no theft either.
 
-    Cause: A nomination keeps room from less important pods only, by design.
+    Cause: a nomination keeps room from less important pods only, by design.
     Look for: the nomination of pods/default/urgent to n1, which is cleared when
       pods/default/critical is nominated there, and its second one, to n2.
     Source: the docs page "Pod Priority and Preemption"; kubernetes PR#55933.
@@ -107,5 +117,5 @@ def lawful_theft(world: World) -> None:
     world.allow(Lag(SCHEDULER), LoseRequest(SCHEDULER))
     world.limit(horizon_ms=HORIZON_MS)
     cycles = Cycles()
-    world.claim(always(room_goes_to_the_more_important))
+    world.claim(always(partial(room_goes_to_the_more_important, Nominated())))
     world.claim(PodsGoWhereTheyFit(cycles), NominationsAreKept(cycles))

@@ -34,7 +34,7 @@ def c_is_on_n1(see: Evidence) -> str | None:
 
 
 def makes_room(world: World) -> None:
-    """Two pods go for an important one, and nobody may take the half that is free first.
+    """Two pods are preempted for an important one, and the half that is free first is kept for it.
 
     A and B (priority 100) fill the node. C (1000) needs all of it, so the scheduler deletes both
     and nominates C to the node. B ends after 30 s and A after 60 s. In between, five cores are

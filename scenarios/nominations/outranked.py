@@ -19,7 +19,7 @@ C_MS, F_MS, HORIZON_MS = 1_000, 11_000, 70_000
 
 def f_is_on_n1_and_c_has_nothing(see: Evidence) -> str | None:
     """In the end the most important pod is bound, and the other is neither bound nor nominated; it
-    may have gone for the first, if it was bound by then."""
+    may have been preempted for the first, if it was bound by then."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on = {pod.meta.name: pod.spec.node_name or pod.status.nominated_node_name for pod in pods}
     if on.get("f") != "n1":

@@ -9,7 +9,7 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime, Workload
 from actors.scheduler import Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, quiescent
+from testbed import Evidence, World, always, quiescent
 from testbed.objects import Node, Pod, PriorityClass
 
 GRACES_S = {"a": 60, "b": 30}
@@ -18,7 +18,7 @@ CREATE_MS, E_ENDS_MS, HORIZON_MS = 1_000, 10_000, 70_000
 
 
 def d_gets_what_c_does_not_need(see: Evidence) -> str | None:
-    """If pods went on n1 for the important pod, and it is on n2, the lesser one does not wait."""
+    """If n1 was emptied for the important pod, and it is on n2, the lesser one does not wait."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on = {pod.meta.name: pod.spec.node_name for pod in pods}
     if not on.get("c"):
@@ -28,8 +28,17 @@ def d_gets_what_c_does_not_need(see: Evidence) -> str | None:
     return None
 
 
+def c_has_its_node_to_itself(see: Evidence) -> str | None:
+    """C needs a whole node: where it is bound, all others are over."""
+    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    c = next((pod for pod in pods if pod.meta.name == "c" and pod.is_bound), None)
+    here = [pod for pod in pods if c and pod.spec.node_name == c.spec.node_name]
+    others = ", ".join(pod.key for pod in here if pod is not c and not pod.is_over)
+    return f"pods/default/c is on {c.spec.node_name} beside {others}" if c and others else None
+
+
 def place_elsewhere(world: World) -> None:
-    """Two pods go for an important one, which another node takes; a lesser pod gets their room.
+    """Two pods are preempted for one that another node takes; a lesser pod gets their room.
 
     A and B (priority 100) are deleted on n1 for C (1000), which is nominated there. Before they
     end, E completes on n2, and C is bound to n2 at once: a nomination is no promise. Then B ends,
@@ -63,3 +72,4 @@ def place_elsewhere(world: World) -> None:
     world.start(Scheduler("default-scheduler"), User("ann", ((CREATE_MS, c), (CREATE_MS, d))))
     world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(d_gets_what_c_does_not_need, reads=()))
+    world.claim(always(c_has_its_node_to_itself, reads=("log:pods",)))

@@ -54,8 +54,8 @@ def pod(name: str, priority: str, **spec: Any) -> Pod:
 
 
 def who_had_to_wait_is_tried_again(see: Evidence) -> str | None:
-    """At rest no pod waits for an event that would fit beside the pods that have a node, if it had
-    to leave room for a pod that is not nominated there any more."""
+    """At rest, no pod is unschedulable that would fit beside the pods on a node, if what kept it
+    away was a nomination that has ended."""
     pods: dict[str, Any] = {entry.key: entry.value for entry in see.store.snapshot("pods/")}
     for who, books, _ in schedulers(see):
         waiting = [pods[key] for key in books.beliefs.queue.places["unschedulable"] if key in pods]
@@ -89,7 +89,7 @@ def memory_of(pod: Pod) -> int:
 def stale_nomination(world: World, *, guard: bool = False, gap_ms: int = 0) -> None:
     """A pod waits five minutes for room that is kept for nobody any more (kubernetes#126700).
 
-    A node has 32Gi. P1 (10Gi, low) goes for p2 (25Gi, medium). Before p2 is tried again, p3 (20Gi,
+    A node has 32Gi. P2 (25Gi, medium) preempts p1 (10Gi, low). Before p2 is tried again, p3 (20Gi,
     high) comes and is bound, and p1 is created again. It would fit beside p3, but room is kept for
     p2, and p1 is refused. A second later p2 is tried, does not fit, and is nominated no more. That
     is no event for others: p1 waits for the flush of the queue. With `gap_ms=2000`, p1 comes when

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -17,21 +18,48 @@ HORIZON_MS = 60_000
 SMALL = (("small-1", 1000), ("small-2", 1000))
 
 
-def room_is_kept(see: Evidence) -> str | None:
+class Tries:
+    """The cycles of all schedulers so far: the last one of each pod. Each record is read once."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._last: dict[tuple[str, str], Record | None] = {}
+        self._tried: dict[str, str] = {}
+        """The uid of the pod that each scheduler tried last."""
+
+    def look(self, see: Evidence) -> None:
+        """Read the records that have come since the last look."""
+        for record in see.records[self._read :]:
+            who = record.path.partition("/")[0]
+            if record.name == "cycle":
+                self._tried[who] = record.facts["uid"]
+                self._last[who, record.facts["uid"]] = record
+            elif record.name == "preemption broken off" and who in self._tried:
+                self._last[who, self._tried[who]] = None
+        self._read = len(see.records)
+
+    def last(self, who: str, pod: Pod) -> Record | None:
+        """The last cycle in which that scheduler tried that pod; None if there is none, or if it
+        broke off the preemption that it had decided on."""
+        return self._last.get((who, pod.meta.uid))
+
+
+def room_is_kept(tries: Tries, see: Evidence) -> str | None:
     """A scheduler that has made room for a pod gives no place there to one that is not more
     important, so that the first no longer fits: its nomination counts from the decision on, not
     from the news of its own patch. Nothing is claimed if it could not make the room."""
+    tries.look(see)
     for change in see.changes:
         old, pod = change.before, change.after
         if not (isinstance(pod, Pod) and pod.is_bound) or (isinstance(old, Pod) and old.is_bound):
             continue
         node = pod.spec.node_name
         for who, books, _ in schedulers(see):
-            chose = last_try(see, who, pod)
+            chose = tries.last(who, pod)
             if chose is None or chose.facts.get("node") != node:
                 continue
             for queued in chain(*books.beliefs.queue.waiting.values()):
-                first, made = queued.pod, last_try(see, who, queued.pod)
+                first, made = queued.pod, tries.last(who, queued.pod)
                 if made is None or made.number > chose.number or first.priority < pod.priority:
                     continue
                 # After a crash it knows only what it was told, and counts attempts from the start.
@@ -39,20 +67,6 @@ def room_is_kept(see: Evidence) -> str | None:
                 is_known = made.facts["attempt"] == queued.attempts
                 if is_kept and is_known and has_taken(see, pod, first):
                     return f"room was made on {node} for {first.key}, and {pod.key} has taken it"
-    return None
-
-
-def last_try(see: Evidence, who: str, pod: Pod) -> Record | None:
-    """The last cycle in which that scheduler tried that pod; None if there is none, or if it broke
-    off the preemption that it had decided on."""
-    is_broken_off = False
-    for record in reversed(see.records):
-        if record.name == "preemption broken off":
-            is_broken_off = True
-        elif record.name == "cycle" and record.path.partition("/")[0] == who:
-            if record.facts["uid"] == pod.meta.uid:
-                return None if is_broken_off else record
-            is_broken_off = False
     return None
 
 
@@ -98,4 +112,4 @@ def unseen_nomination(world: World, *, guard: bool = False) -> None:
     told = Map(nomination_counts="at_once" if guard else "when_seen")
     world.start(Scheduler(SCHEDULER, switches=told))
     world.limit(horizon_ms=HORIZON_MS)
-    world.claim(always(room_is_kept))
+    world.claim(always(partial(room_is_kept, Tries())))

@@ -32,7 +32,7 @@ def affinity_to_victim(world: World) -> None:
     and web with them; then P is near nobody, and the node is given up.
 
     Cause: whoever is less important is tried as gone, also a pod to which there is affinity.
-    Look for: the message speaks of affinity, not of cpu.
+    Look for: what stands behind `preemption:` in the message speaks of affinity, not of cpu.
     Source: the design "Pod Preemption in Kubernetes", the docs page "Pod Priority and Preemption".
     Tags: affinity, priority, starvation, no-timing.
     Kind: lesson.

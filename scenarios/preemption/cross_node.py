@@ -1,4 +1,4 @@
-"""A pod is kept from a node by a pod on another one, which no scheduler makes go for it."""
+"""A pod is kept from a node by a pod on another one, which no scheduler preempts for it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def q_stays_and_p_waits(see: Evidence) -> str | None:
 
 
 def cross_node(world: World) -> None:
-    """An empty node is of no use to a pod: in its zone is one that it must not meet, which stays.
+    """A pod cannot use an empty node, since it must not share the zone with a pod on another node.
 
     Q (priority 0) is on n2. P (100) may only be on n1, which is empty, but must not be in one zone
     with Q, and both nodes are in one. Without Q it would fit. But a scheduler looks for victims on
     the node itself alone, and n1 has none. So the more important pod waits, as long as Q is there.
 
     Cause: preemption on a node looks at the pods of that node alone.
-    Look for: the message speaks of anti-affinity on n1, where no pod is.
+    Look for: one node of the message is refused for anti-affinity: n1, on which no pod is.
     Source: the design "Pod Preemption in Kubernetes", the docs page "Pod Priority and Preemption".
     Tags: affinity, priority, starvation, no-timing.
     Kind: lesson.

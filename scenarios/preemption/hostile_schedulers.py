@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from actors.apiserver import ApiServer
-from actors.controllers.recreator import OWNER, Recreator
+from actors.controllers.recreator import Recreator
 from actors.scheduler import Scheduler
-from testbed import Evidence, World, no_lasso
+from actors.shared.who_comes_again import who_comes_again
+from testbed import World, no_lasso
 from testbed.objects import Map, Node, Pod
 
 HORIZON_MS = 60_000
 """A pod that fits nowhere is retried for ever, minutes apart."""
-
-
-def who_comes_again(see: Evidence) -> object:
-    """The workload of the pod that was just created; at other times a value that never recurs."""
-    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
-    pods = [pod.meta.labels.get(OWNER) for pod in new if isinstance(pod, Pod)]
-    return pods or see.store.revision
 
 
 def hostile_schedulers(world: World, *, guard: bool = False) -> None:

@@ -24,12 +24,13 @@ def the_job_ends_by_itself(see: Evidence) -> str | None:
     return None
 
 
-def never_preempts(world: World) -> None:
+def never_preempts(world: World, *, polite: bool = True) -> None:
     """An important pod with preemptionPolicy Never waits for a job to end, and then goes first.
 
     A job (priority 0) has the node for ten seconds. Two pods wait for it: early (0), and polite
     (1000), whose priority class says `preemptionPolicy: Never`. Polite deletes nobody, however
-    important it is. When the job is done, both are tried again, and polite first.
+    important it is. When the job is done, both are tried again, and polite first. With `polite=off`
+    its class does not say so, and the job is preempted.
 
     Cause: the policy Never forbids a pod to preempt, and leaves it its place in the queue.
     Look for: the message of polite says why it may not preempt; that of early finds no victims.
@@ -39,12 +40,14 @@ def never_preempts(world: World) -> None:
     """
     world.serve(ApiServer)
     world.serve(partial(Runtime, node="n1"))
-    world.add(PriorityClass("polite", value=1000, preemption_policy=POLICY))
+    world.add(PriorityClass("polite", value=1000, preemption_policy=POLICY if polite else ""))
     job = Pod.of("job", cpu_m=1000, node_name="n1", restart_policy="Never")
     world.add(Node.of("n1", cpu_m=1000), Workload(JOB_MS).given_to(job))
     world.add(Pod.of("early", cpu_m=1000))
     world.add(Pod.of("polite", cpu_m=1000, priority_class_name="polite"))
     world.start(Kubelet("kubelet-n1", "n1"), Scheduler("default-scheduler"))
     world.limit(horizon_ms=HORIZON_MS)
+    if not polite:
+        world.needs_no_race = "nothing forbids to preempt the job"
     world.claim(always(the_job_ends_by_itself, reads=("log:pods",)))
     world.claim(TheMostImportantIsTriedFirst())

@@ -1,4 +1,4 @@
-"""A pod goes for an important one, and pods that are less important than it stay."""
+"""A pod is preempted for an important one, and pods that are less important than it stay."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def p2_alone_goes(see: Evidence) -> str | None:
 
 
 def one_larger_victim(world: World) -> None:
-    """A pod of priority 2 goes, and those of priority 0 and 1 stay: they would not have sufficed.
+    """A pod of priority 2 is preempted, and not those of 0 and 1, which would not have sufficed.
 
     A node of 10 cores has pods of priority 0, 1, 2 and 3, which ask for 3, 1, 5 and 1. A new pod of
     priority 10 needs 5. The scheduler takes all four away, in thought, and puts them back one by
     one, the most important first, as long as the new pod still fits. Priority 3 comes back, 2 does
-    not fit any more, and 1 and 0 do. So one pod goes instead of three.
+    not fit any more, and 1 and 0 do. So there is one victim, and not three.
 
     Cause: victims are chosen by trying who can stay, and not by taking from below.
-    Look for: who goes.
+    Look for: which pod is deleted.
     Source: the design "Pod Preemption in Kubernetes", important notes.
     Tags: priority, no-timing.
     Kind: lesson.

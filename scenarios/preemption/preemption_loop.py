@@ -9,7 +9,8 @@ from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, no_lasso
+from actors.shared.who_comes_again import who_comes_again
+from testbed import World, no_lasso
 from testbed.errors import ScenarioError
 from testbed.objects import (
     LabelSelector,
@@ -26,27 +27,21 @@ from testbed.objects import (
 ONE, TWO, NODE = "scheduler-1", "scheduler-2", "n1"
 IMPORTANT_MS, HORIZON_MS, LAPS_MS = 1_500, 60_000, 300_000
 GRACE_S = 5
-"""How long a victim takes to end: less than the longest back-off, which is ten seconds."""
-
-
-def who_comes_again(see: Evidence) -> object:
-    """That a pod was just created; at other times a value that never recurs."""
-    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
-    return any(isinstance(item, Pod) for item in new) or see.store.revision
+"""How long a victim takes to end: less than the longest backoff, which is ten seconds."""
 
 
 def preemption_loop(world: World, *, guard: bool = False, grace_s: int = GRACE_S) -> None:
-    """Preemption crosses schedulers, reservation does not: endless victims (kubernetes#130429).
+    """A scheduler preempts for a pod, and another fills the room, without end (kubernetes#130429).
 
     The node is at its limit of pods. Scheduler 1 makes room for an important pod, at the cost of a
     pod of a ReplicaSet that scheduler 2 places. The ReplicaSet creates another one at once, and
     when the victim is gone, scheduler 2 binds that to the node: the nomination of the important pod
     is in the API, and no scheduler reads those of another's pods. Meanwhile the important pod waits
-    out its back-off, of up to ten seconds, and then preempts again. In the issue it was pending for
+    out its backoff, of up to ten seconds, and then preempts again. In the issue it was pending for
     two days, and more than 8,000 pods died for it.
 
-    How fair must a Run be to end? If scheduler 2 is late by the rest of the back-off, once, the
-    important pod gets its place. If a victim takes longer than the back-off (`--switch
+    How fair must a Run be to end? If scheduler 2 is late by the rest of the backoff, once, the
+    important pod gets its place. If a victim takes longer than the backoff (`--switch
     grace_s=20`), both hear at once that it has gone: then it goes on only as long as scheduler 2 is
     first every time, and any Run in which scheduler 1 is ever first is finite. Guarded, scheduler 2
     knows the nominations of all pods (`nominations: all`), and that ends it in every Run.

@@ -15,7 +15,7 @@ CREATE_MS, HORIZON_MS = 1_000, 30_000
 
 
 def dns_waits_and_batch_stays(see: Evidence) -> str | None:
-    """The critical pod has no node, and nobody goes for it."""
+    """The critical pod has no node, and no pod is preempted for it."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     there = [pod.key for pod in pods if pod.is_bound]
     return None if there == ["pods/default/batch"] else f"on n1 is {' and '.join(there)}"
@@ -28,7 +28,8 @@ def preemption_off(world: World) -> None:
     `system-cluster-critical`. It is the first in the queue, and that is of no use without room.
     Nothing else makes room for it: the kubelet preempts only for a pod that is bound to its node.
 
-    Cause: `disablePreemption` is of a whole scheduler, critical pods included.
+    Cause: whoever disables preemption does so for a whole scheduler, critical pods included: by
+      `disablePreemption` until 1.18, and since then by disabling the plugin DefaultPreemption.
     Look for: the message, which says nothing of preemption.
     Source: the docs page "Pod Priority and Preemption".
     Tags: priority, starvation, no-timing.

@@ -1,4 +1,4 @@
-"""An important web server without limits goes for a lesser pod that has some."""
+"""An important web server without limits is preempted for a lesser pod that has some."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ BATCH_MS, HORIZON_MS = 1_000, 30_000
 
 
 def the_web_server_stays(see: Evidence) -> str | None:
-    """The most important pod there is does not go for another."""
+    """The most important pod there is is not preempted for another."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     web = next((pod for pod in pods if pod.meta.name == "web"), None)
     if web is None or web.meta.is_terminating or web.status.phase == FAILED:
         others = ", ".join(f"{pod.meta.name}: {pod.priority}" for pod in pods if pod is not web)
-        return f"web, of priority 1000, is to go; the others are {others}"
+        return f"web, of priority 1000, is preempted; the others are {others}"
     return None
 
 
 def web_server(world: World, *, guard: bool = False) -> None:
-    """By QoS class first, an important web server goes for a lesser pod that has limits.
+    """By QoS class first, an important web server is preempted for a lesser pod with limits.
 
     The web server asks for what it needs, and sets no limits, so that it may use more: it is
     Burstable. A batch pod of low priority has limits, which makes it Guaranteed. So the web server
@@ -57,4 +57,4 @@ def web_server(world: World, *, guard: bool = False) -> None:
     world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(the_web_server_stays))
     if not guard:
-        world.needs_no_race = "the order of importance is what makes it go"
+        world.needs_no_race = "by that order the web server is the victim, however things are timed"

@@ -105,7 +105,7 @@ def only_lesser_pods_go(see: Evidence) -> str | None:
     for change in see.changes:
         victim: Any = change.before
         if entry and isinstance(victim, Pod) and victim.priority >= entry.value.priority:
-            return f"{victim.key} goes for {entry.key}, which is no more important"
+            return f"{victim.key} is preempted for {entry.key}, which is no more important"
     return None
 
 

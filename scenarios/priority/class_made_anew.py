@@ -1,4 +1,4 @@
-"""A PriorityClass gets another value: pods of one class go for each other."""
+"""A PriorityClass gets another value, and pods of one class preempt each other."""
 
 from __future__ import annotations
 
@@ -28,34 +28,35 @@ OLD, NEW = 10, 1000
 DELETE_MS, CREATE_MS, SCALE_MS, HORIZON_MS = 1_000, 1_100, 2_000, 60_000
 
 
-def nobody_goes_for_one_of_its_class(see: Evidence) -> str | None:
+def nobody_preempts_its_own_class(see: Evidence) -> str | None:
     """No pod is a victim of another one of its own PriorityClass: two pods of one class are equally
     important."""
-    record = see.records[-1] if see.records else None
-    if record is None or record.name != "cycle" or "preemption" not in record.facts:
-        return None
-    found = record.facts["preemption"]
-    pod: Any = see.store.peek(record.facts["pod"])
-    for key in found["candidates"][found["chosen"]]["victims"] if found.get("chosen") else ():
-        victim: Any = see.store.peek(key)
-        name = "" if pod is None else pod.value.spec.priority_class_name
-        if victim is not None and victim.value.spec.priority_class_name == name:
-            ours, theirs = pod.value.priority, victim.value.priority
-            return f"{key} ({theirs}) goes for {pod.key} ({ours}), and both are of class {name}"
+    for record in reversed(see.records):
+        if record.step != see.records[-1].step:
+            break
+        found = record.facts.get("preemption") if record.name == "cycle" else None
+        pod: Any = see.store.peek(record.facts["pod"]) if found else None
+        name = pod.value.spec.priority_class_name if pod is not None else ""
+        if not found or not name or not found.get("chosen"):
+            continue
+        for key in found["candidates"][found["chosen"]]["victims"]:
+            victim: Any = see.store.peek(key)
+            if victim is not None and victim.value.spec.priority_class_name == name:
+                ours, theirs = pod.value.priority, victim.value.priority
+                return f"{pod.key} ({ours}) preempts {key} ({theirs}), and both are of class {name}"
     return None
 
 
 def class_made_anew(world: World, *, guard: bool = False) -> None:
-    """A PriorityClass is deleted and made anew with another value: its pods go for each other.
+    """A PriorityClass gets another value, and pods of one class preempt each other.
 
-    Two replicas fill two nodes. An admin wants their class to count for more. A value cannot be
-    changed, so it deletes the class and creates it again, which nothing forbids: no class knows its
-    pods, and a pod keeps the number that it was given when it was created. Then the ReplicaSet is
-    scaled up. For the third replica there is no room, and it would wait; but it is more important
-    than those that are there. It goes in place of one, which the controller creates again, with the
-    new number, and that goes in place of the other.
+    Two replicas fill two nodes. An admin wants their class to count for more. The value of a class
+    cannot be changed, so the admin deletes the class and creates it again. Nothing forbids that: a
+    pod keeps the number that it was given when it was created. Then the ReplicaSet is scaled up.
+    The third replica has the new number, so it preempts one of the two. The controller creates that
+    one again, with the new number, and it preempts the other.
 
-    Guarded, the admin makes a class of another name. Whoever is to be of it names it.
+    Guarded, the admin makes a class of another name; new pods have to name it.
 
     Cause: a pod gets the value of its class once, at admission, and all components go by that
       number: pods from before and after the change are of one class and of two priorities.
@@ -82,4 +83,4 @@ def class_made_anew(world: World, *, guard: bool = False) -> None:
     world.start(Scheduler(SCHEDULER), WorkloadStream("admin", cues))
     world.start(ReplicaSetController("replicasets", switches=Map(events="off")))
     world.limit(horizon_ms=HORIZON_MS)
-    world.claim(always(nobody_goes_for_one_of_its_class, reads=("records", "log:pods.spec")))
+    world.claim(always(nobody_preempts_its_own_class, reads=("records", "log:pods")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -9,12 +10,15 @@ import attrs
 
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
+from actors.scheduler.invariants.cycles import Cycles
 from actors.shared.user import User
-from testbed import Actor, ApiError, Client, Evidence, World, always
+from testbed import Actor, ApiError, Client, Evidence, Invariant, World
+from testbed.invariant import RECORD
 from testbed.objects import Condition, Map, Node, Pod, PriorityClass
 from testbed.objects.calendar import whole_second
 from testbed.objects.condition import TRUE
 from testbed.objects.form import to_tree
+from testbed.turns.trace import Step
 
 NODES = ("n1", "n2", "n3")
 SCHEDULER = "default-scheduler"
@@ -54,21 +58,34 @@ class Heartbeats(Actor):
                 await client.patch(node, change, how="strategic", subresource="status")
 
 
-def nobody_is_passed_over(see: Evidence) -> str | None:
-    """No pod is tried again and again while another one has not been tried once."""
-    cycles = [record for record in see.records if record.name == "cycle"]
-    if not cycles:
+class NobodyIsPassedOver(Invariant):
+    """No pod is tried again and again while another one, which waits, has not been tried once."""
+
+    name = "nobody_is_passed_over"
+    looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
+    reads = frozenset({"records", "log:pods.spec"})
+
+    def __init__(self) -> None:
+        self._cycles = Cycles()
+        self._tried: set[str] = set()
+        self._times: dict[str, Counter[str]] = {}
+        """By pod that has not been tried: how often each other one was, since it came."""
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        for cycle in self._cycles.of(evidence):
+            again = cycle.pod.key
+            self._tried.add(again)
+            self._times.pop(again, None)
+            pods: list[Any] = [entry.value for entry in evidence.store.snapshot("pods/")]
+            for pod in pods:
+                if pod.is_bound or pod.key in self._tried:
+                    continue
+                times = self._times.setdefault(pod.key, Counter())
+                times[again] += 1
+                if times[again] > TRIES_MAX:
+                    said = f"{again} was tried {times[again]} times since {pod.key} came"
+                    return f"{said}, which never was"
         return None
-    again, tried = cycles[-1].facts["pod"], {record.facts["pod"] for record in cycles}
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    for pod in pods:
-        if pod.is_bound or pod.key in tried:
-            continue
-        since = [record for record in cycles if record.now_ms >= pod.meta.created_ms]
-        times = sum(record.facts["pod"] == again for record in since)
-        if times > TRIES_MAX:
-            return f"{again} was tried {times} times since {pod.key} came, which never was"
-    return None
 
 
 def head_of_line(world: World, *, guard: bool = False) -> None:
@@ -83,7 +100,7 @@ def head_of_line(world: World, *, guard: bool = False) -> None:
 
     Cause: an event makes pods active that have just failed, and those go by priority alone.
     Look for: cycles for important-1 to important-3 in turn, and none for small.
-    Source: kubernetes#71486, kubernetes#86373, kubernetes PR#71488.
+    Source: kubernetes#71486, kubernetes#86373, kubernetes PR#57057.
     Tags: priority, starvation, no-timing.
     """
     world.serve(ApiServer)
@@ -102,6 +119,6 @@ def head_of_line(world: World, *, guard: bool = False) -> None:
         Scheduler(SCHEDULER, switches=switches),
     )
     world.limit(horizon_ms=HORIZON_MS)
-    world.claim(always(nobody_is_passed_over, reads=("records", "log:pods")))
+    world.claim(NobodyIsPassedOver())
     if not guard:
         world.needs_no_race = "the important pods take longer than it is from one event to the next"

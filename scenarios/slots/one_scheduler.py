@@ -8,12 +8,13 @@ from typing import Any
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime, Workload
 from actors.scheduler import Scheduler
+from actors.shared.overfull import overfull
 from actors.users.commands import CreateCommand, DeleteCommand
 from actors.users.stream import Cue, WorkloadStream
 from testbed import Evidence, World, always
 from testbed.faults.lag import Lag
 from testbed.faults.lose_request import LoseRequest
-from testbed.objects import Node, Pod, requests_of, room_of
+from testbed.objects import Node, Pod
 
 NODE, KUBELET, SCHEDULER, USER = "n1", "kubelet-n1", "default-scheduler", "ann"
 ASKED_M = 600
@@ -29,14 +30,7 @@ HORIZON_MS = 60_000
 def bound_pods_fit(see: Evidence) -> str | None:
     """The pods that are bound to the node and not over fit it. Here no bind takes effect of which
     the scheduler is told that it has failed."""
-    node: Any = see.store.peek(f"nodes/{NODE}")
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    here = [pod for pod in pods if pod.is_bound and not pod.is_over]
-    asked_m, has_m = sum(requests_of(pod)["cpu"] for pod in here), room_of(node.value)["cpu"]
-    if asked_m > has_m:
-        names = " and ".join(pod.key for pod in here)
-        return f"{NODE} has {has_m}m cpu, and {names} ask for {asked_m}m"
-    return None
+    return overfull(see, NODE)
 
 
 def no_pod_is_rejected(see: Evidence) -> str | None:
@@ -61,7 +55,7 @@ def one_scheduler(world: World) -> None:
     the scheduler is told. A bind of which only the reply is lost is another matter, and so is a
     second scheduler: both overcommit nodes.
 
-    Cause: A scheduler that alone binds to a node has in its cache all that takes room there: what
+    Cause: a scheduler that alone binds to a node has in its cache all that takes room there: what
       it is not told yet is only that room became free.
     Look for: how each pod is bound after the last patch or delete that kubelet-n1 sends of the pod
       before.

@@ -42,7 +42,10 @@ def there_is_one_default(see: Evidence) -> str | None:
 
 
 def two_defaults(world: World, *, guard: bool = False) -> None:
-    """Two admins race to make the default PriorityClass; each is checked before the other is.
+    """Two admins make the default PriorityClass at the same time, and there are two.
+
+    A pod that names no class then gets the one of the lower value. Guarded, both admins use one
+    name, which the second create finds taken.
 
     Cause: admission looks for another default before the class is written, and two creates may both
       look first.

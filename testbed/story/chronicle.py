@@ -1,4 +1,4 @@
-"""Chronicle: what a Run has come to, told by time: a calm Run that nobody breaks, for its reader.
+"""Chronicle: a Run told second by second, for the reader of a calm Run in which nothing breaks.
 
 It tells what people see of a cluster from outside, and why its programs say they did it: pods that
 come, are bound, nominated, run, are to end and are gone; other objects that come or go; faults; and
@@ -37,7 +37,7 @@ class _Line:
 
 
 def chronicle(trace: Trace) -> str:
-    """The whole Run, a line for each thing, with the second at which it came."""
+    """The Run, a line for each thing, with its second; at most `LINES_MAX` lines."""
     lines = sorted(_lines(trace), key=lambda line: line.step)
     told: list[str] = []
     for now_ms, some in groupby(lines, key=lambda line: line.now_ms):

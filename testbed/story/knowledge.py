@@ -264,8 +264,8 @@ class Knowledge:
         return versions[0].change.old if versions else None
 
     def stale(self, act: Act, keys: Iterable[str]) -> Iterator[StaleAct]:
-        """(3) For each of these objects that the act was stale on, what it missed. Of what a user
-        has created who reads nothing, a create can only rest on that it is there."""
+        """(3) For each of these objects that the act was stale on, what it missed. A user who
+        reads nothing creates from a script: it goes by what it made before only if that is gone."""
         for key in keys:
             known = self.known(act.path, key, act.decided)
             missed = tuple(self.missed(known, act)) if known is not None else ()

@@ -20,9 +20,9 @@ def guaranteed(name: str, cpu: int, priority: int, **spec: Any) -> Pod:
 
 @both
 @pytest.mark.spec("CTL-56", "SCH-79")
-def test_by_class_first_an_important_pod_goes_for_a_lesser_one(path: Path) -> None:
-    """The seed's web server: Burstable and important, it goes for a Guaranteed pod of priority 1.
-    By priority, nothing would go for that."""
+def test_by_class_first_an_important_pod_is_preempted_for_a_lesser_one(path: Path) -> None:
+    """The seed's web server: Burstable and important, it is preempted for a Guaranteed pod of
+    priority 1. By priority, nothing would be."""
     web = pod("web", 6, 1000, "n1")
     batch = guaranteed("batch", 6, 1)
     assert victims(path(placing(batch, web))) == ("", [])

@@ -1,7 +1,7 @@
 """Openings: how the story of each pair that comes along begins, with the guard off.
 
-The texts are in `tests/stories/openings`, a file for each theme. Each was held against the text of
-its public issue alone before it was kept: it names what that gives as the cause.
+The texts are in `tests/stories/openings`, a file for each theme. Where one names less than the
+cause, the page of the scenario says the rest, in its field `Cause:`.
 """
 
 from __future__ import annotations

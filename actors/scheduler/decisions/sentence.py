@@ -67,7 +67,7 @@ def _why_there(preemption: Preemption) -> str:
         return f"{_listed([n for n in preemption.tied if n != chosen.node])} would do as well"
     best = min(others, key=lambda each: each.keys)
     # Only where nominations are written first is the nominated node taken whatever it costs.
-    return "it was nominated there" if chosen.keys > best.keys else _better(chosen, best)
+    return "it was nominated there" if chosen.keys >= best.keys else _better(chosen, best)
 
 
 def _better(chosen: Candidate, other: Candidate) -> str:

@@ -26,7 +26,7 @@ def digest_of(books: Books, cycle: CycleRecord, now_ms: int) -> list[object]:
 
 
 def _queue(books: Books, now_ms: int) -> Iterator[object]:
-    yield "has news", books.beliefs.queue.has_news
+    yield "news", books.beliefs.queue.news
     for place, waiting in books.beliefs.queue.waiting.items():
         yield place, [_queued(queued, now_ms) for queued in waiting]
 

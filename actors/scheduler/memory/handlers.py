@@ -170,8 +170,8 @@ class _Pods(_Handlers):
             self.enqueue(new)
         elif was_ours:
             self.dequeue(old)
-        elif self.heeds_all:
-            self.nominator.update(old, new)
+        elif self.heeds_all and not was_bound:
+            self.heed(old, new)
 
     def on_delete(self, pod: Pod) -> None:
         # A pod that has disappeared between two lists is shown as it was last known. It may have
@@ -181,8 +181,19 @@ class _Pods(_Handlers):
             self.remove(pod)
         if (not is_bound or is_listing) and self.is_ours(pod):
             self.dequeue(pod)
-        elif self.heeds_all:
+        elif self.heeds_all and not is_bound:
             self.nominator.drop(pod)
+            self.nomination_ended(pod)
+
+    def heed(self, old: Pod, new: Pod) -> None:
+        """Go by the nomination of a pod that is another scheduler's, until it has a node."""
+        is_bound = bool(new.spec.node_name)
+        if is_bound:
+            self.nominator.drop(old)
+        else:
+            self.nominator.update(old, new)
+        if is_bound or self.nominator.said(old) != self.nominator.said(new):
+            self.nomination_ended(old)
 
     # -- pods that have a node ------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ class FifoQueue(PodQueue):
         return None
 
     @property
-    def has_news(self) -> object:
+    def news(self) -> object:
         return False
 
     @property

@@ -1,16 +1,17 @@
-"""Events in flight: what happened while a pod was tried, kept as later versions keep it.
+"""Events in flight: what happened while a pod was tried, kept in a list, in their order.
 
 A pod that was popped is *in flight* until its attempt has failed or its binding cycle is over. No
 move can reach it. The queue of 1.26 asks only whether any move was requested in the cycle of the
-pod or later (SCH-16), so nearly every event costs an attempt more. Since 1.28 it keeps a list of
-the events that come while any pod is in flight, and a pod that has failed goes by those that came
-since it was popped: if none could help it, it waits for one that can.
+pod or later (SCH-16), so nearly every event costs an attempt more. Where the feature gate
+SchedulerQueueingHints is on, as in 1.28.0, it keeps a list of the events that come while any pod is
+in flight, and a pod that has failed goes by those that came since it was popped: if none could help
+it, it waits for one that can.
 
 Each event counts the pods that were in flight when it came, and leaves the list when they are done.
 A pod remembers the event that was last when it was popped. In 1.28.0 the events that it has seen
 are those behind that one *on the list*: once that one has left, there is no way to them. The pod is
 unschedulable then, whatever came, and nothing tries it for five minutes (kubernetes PR#120413). It
-was mended by giving the pods places of their own between the events.
+was mended in 1.28 by giving the pods places of their own between the events (kubernetes PR#120445).
 """
 
 from __future__ import annotations
@@ -44,8 +45,12 @@ class Flight:
 class EventList:
     """The events that came while pods were in flight, and the pods that were."""
 
-    def __init__(self, wakes: Mapping[str, frozenset[str]], *, forgets: bool) -> None:
-        """`wakes`: which events each filter waits for. It `forgets`, as that of 1.28.0 does."""
+    def __init__(
+        self, wakes: Mapping[str, frozenset[str]], *, forgets: bool, is_any_awaited: bool = False
+    ) -> None:
+        """`wakes`: which events each filter waits for; or any event, if `is_any_awaited`. It
+        `forgets`, as that of 1.28.0 does."""
+        self._is_any_awaited = is_any_awaited
         self._wakes = wakes
         self._forgets = forgets
         self._noted: list[Noted] = []
@@ -68,6 +73,8 @@ class EventList:
         """Whether the pod of that flight has to be tried again: it failed by an error, or one of
         the events that it has seen may help it, as these filters refused it."""
         seen = [] if self._forgets and _has_left(flight.last) else self._since(flight)
+        if self._is_any_awaited and seen:
+            return True
         return not refused_by or any(is_awaited(e.event, refused_by, self._wakes) for e in seen)
 
     def end(self, flight: Flight) -> None:

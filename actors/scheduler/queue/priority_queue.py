@@ -84,7 +84,11 @@ class SchedulingQueue(PodQueue):
         self._events: EventList | None = None
         """What replaces that in later versions."""
         if switches.in_flight != "move_cycle":
-            self._events = EventList(wakes, forgets=switches.in_flight == "bug_event_list")
+            self._events = EventList(
+                wakes,
+                forgets=switches.in_flight == "bug_event_list",
+                is_any_awaited=self._moves_everything,
+            )
 
     @property
     def is_ready(self) -> bool:
@@ -101,7 +105,7 @@ class SchedulingQueue(PodQueue):
         return None if since_ms is None else since_ms + STAY_MS_MAX + 1
 
     @property
-    def has_news(self) -> object:
+    def news(self) -> object:
         if self._events is not None:
             return self._events.digest()
         return self._move_request_cycle >= self.cycle

@@ -92,9 +92,9 @@ class PodQueue(Protocol):
         """The same for `flush_unschedulable`."""
 
     @property
-    def has_news(self) -> object:
-        """Whether a move was requested since the last pop (SCH-16); with a list of events, what the
-        pods in flight have seen."""
+    def news(self) -> object:
+        """What the queue would go by if an attempt failed now: whether a move was requested since
+        the last pop (SCH-16); with a list of events, what the pods in flight have seen."""
 
     @property
     def waiting(self) -> Mapping[str, Sequence[QueuedPod]]:

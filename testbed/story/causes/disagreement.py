@@ -49,13 +49,13 @@ def found(slice_: Slice) -> Iterator[Cause]:
     if is_lap:
         yield from _past_others(slice_, keys)
         # It comes back for ever, so once is enough.
-        yield from _made_and_removed(slice_, times_min=1)
+        yield from (cause for _, cause in _made_and_removed(slice_, times_min=1))
         yield from _answering(slice_, keys)
     else:
         # A claim that counts names one of those that were made and ended again and again.
         named = {key.partition("/")[0] for key in slice_.named_keys if _is_undone(slice_, key)}
-        for cause in _made_and_removed(slice_, TURNS_MIN):
-            if cause.did.partition(" ")[2].partition("/")[0] in named:
+        for kind, cause in _made_and_removed(slice_, TURNS_MIN):
+            if kind in named:
                 yield cause
 
 
@@ -162,8 +162,8 @@ def _each_by_its_rule(slice_: Slice, turns: list[Version]) -> str:
     return "; each knew what the other had written"
 
 
-def _made_and_removed(slice_: Slice, times_min: int) -> Iterator[Cause]:
-    """(2) `alpha deletes pods and batch creates them again, 7 times: …`."""
+def _made_and_removed(slice_: Slice, times_min: int) -> Iterator[tuple[str, Cause]]:
+    """(2) `alpha deletes pods and batch creates them again, 7 times: …`; with the kind of these."""
     made: dict[str, list[Version]] = {}
     gone: dict[str, list[Version]] = {}
     for key, versions in slice_.knowledge.versions.items():
@@ -197,7 +197,7 @@ def _made_and_removed(slice_: Slice, times_min: int) -> Iterator[Cause]:
         )
         did_, bind = f"{last.word} {last.key}", _bind_of(slice_, last)
         also = (bind.step,) if that and bind is not None else ()
-        yield Cause(CauseShape.DISAGREE, text, remover, did_, again, last.step, also)
+        yield kind, Cause(CauseShape.DISAGREE, text, remover, did_, again, last.step, also)
 
 
 def _undoes(version: Version) -> bool:

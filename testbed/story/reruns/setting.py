@@ -15,10 +15,10 @@ from testbed.switches import PROFILE
 from testbed.turns.trace import Trace
 
 OFF, GUARD = "off", "guard"
-CITED = re.compile(r" \([A-Z]+-\d+\)")
+CITED = re.compile(r" \([A-Z]+-\d+(?:, [A-Z]+-\d+)*\)|(?<=\()[A-Z]+-\d+, ")
 """A requirement that the docstring of a switch cites: no reader of a story has the list."""
 PARTS_MAX = 3
-"""If more parts than this are set otherwise, they are all but named."""
+"""If more parts than this are set otherwise, they are counted, and not named."""
 
 
 def said(trace: Trace) -> str:
@@ -35,7 +35,7 @@ def said(trace: Trace) -> str:
         return ""
     switch, here, there = found[0]
     parts = differing[found[0]]
-    who = _listed(parts) if len(parts) <= PARTS_MAX else f"{len(parts)} of them"
+    who = _listed(parts) if len(parts) <= PARTS_MAX else f"{len(parts)} components"
     doc = CITED.sub("", world.in_force.says(parts[0], switch))
     run = "runs" if len(parts) == 1 else "run"
     head = f"{who} {run} with {switch}={here}, which the guard sets to {there}"

@@ -1,4 +1,4 @@
-"""The simple preemptor: who goes for an ask that requires its node (GT-Y1)."""
+"""The simple preemptor: who is preempted for an ask that requires its node (GT-Y1)."""
 
 from __future__ import annotations
 

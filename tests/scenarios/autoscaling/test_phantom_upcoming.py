@@ -6,6 +6,8 @@ import pytest
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
+from testbed.races.playing import play
+from testbed.races.racefile import parse
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
@@ -42,3 +44,20 @@ def test_a_pod_that_comes_in_the_drain_is_passed_over() -> None:
 def test_a_provider_that_can_tell_ends_it() -> None:
     """Then no node seems to come, and the group grows at once."""
     assert outcomes("on", 12, Uniform(1)) == ["held"] * 12
+
+
+def test_a_pass_that_has_not_heard_that_a_node_is_gone_is_no_breach() -> None:
+    """It finds room there. Of 100,000 Runs with guards on, one told that as a breach."""
+    race = parse(
+        "scenario: phantom_upcoming\nswitches: {guard: on}\nholds:\n"
+        "  - hold: delivery of nodes/g-2 to autoscaler\n"
+        "    until: quiet\n"
+        "  - hold: kubelet-g-2 patch pods/default/moves/status#2\n"
+        "    until: answer to autoscaler get pods/default/moves#7\n"
+        "  - hold: autoscaler get pods/default/moves#8\n"
+        "    until: answer to autoscaler groups nodegroups#6\n",
+        "late",
+    )
+    played = play(race, find("phantom_upcoming"))
+    assert played.verdict.is_held
+    assert all(fate.matched for fate in played.fates)

@@ -10,7 +10,6 @@ import pytest
 from actors.apiserver.call import Call
 from actors.apiserver.mutants import WritesNoBudget, evict_by, with_verb
 from actors.apiserver.verbs import evict as evicting
-from actors.users.drain import DrainOptions
 from scenarios.budgets import drained_in_turn
 from testbed import World
 from testbed.choosers.calm import Calm
@@ -73,11 +72,9 @@ def test_two_evictions_that_compare_nothing_take_one_disruption_twice(
     ]
 
 
-def test_drains_that_delete_ask_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drains_that_delete_ask_nobody() -> None:
     """With `--disable-eviction` both pods go at once."""
-    deleting = partial(DrainOptions, disable_eviction=True)
-    monkeypatch.setattr(drained_in_turn, "DrainOptions", deleting)
-    assert broken(RECIPE.world()) == ["the_application_stays_up"]
+    assert broken(RECIPE.world({"disable_eviction": "on"})) == ["the_application_stays_up"]
 
 
 @pytest.mark.spec("INV-33")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from shelved import race_named
 
 from scenarios.caches.missed_event import three_in_the_way
 from testbed.races.playing import play
-from testbed.races.racefile import load, parse
+from testbed.races.racefile import parse
 from testbed.world.scenario import find, of
 from testbed.world.world import World
 
 RECIPE = find("missed_event")
-RACE = Path(__file__).parents[3] / "scenarios/caches/missed_event.race.yaml"
+RACE = race_named("missed_event")
 POD = "pods/default/pod"
 HOLDS = """
 scenario: for_long
@@ -36,7 +35,7 @@ def told(world: World, name: str) -> list[tuple[int, str]]:
 @pytest.mark.spec("SCH-16", "SCH-25")
 def test_the_last_event_is_lost_and_the_pod_is_parked_beside_its_room() -> None:
     """It was tried while the room became free, and the bind of the other pod ended in between."""
-    world = play(load(str(RACE)), RECIPE, switches={"guard": "off"}).world
+    world = play(RACE, RECIPE, switches={"guard": "off"}).world
     (violation,) = world.verdict.violations if world.verdict else ()
     assert violation.said == f"default-scheduler: {POD} waits for news, and fits on n1"
     assert told(world, "waits")[-1] == (5_100, "unschedulable")
@@ -45,7 +44,7 @@ def test_the_last_event_is_lost_and_the_pod_is_parked_beside_its_room() -> None:
 @pytest.mark.spec("SCH-11", "SCH-16")
 def test_guarded_it_gets_the_room_after_its_backoff() -> None:
     """Late by as much, the bind takes nothing along."""
-    world = play(load(str(RACE)), RECIPE, switches={"guard": "on"}).world
+    world = play(RACE, RECIPE, switches={"guard": "on"}).world
     assert told(world, "waits")[-1] == (5_100, "backoff")
     assert told(world, "bound") == [(10_100, "n1")]
 
@@ -62,8 +61,8 @@ def test_guarded_it_gets_the_room_after_its_backoff() -> None:
 def test_it_waits_for_five_minutes_and_else_for_its_backoff(
     in_flight: str, where: str, bound_ms: int
 ) -> None:
-    """Until what has waited for too long is tried anyway; the list of 1.29 and the cycle number of
-    1.26 both know that there was an event."""
+    """Until what has waited for too long is tried anyway; the list as it was mended and the cycle
+    number of 1.26 both know that there was an event."""
 
     def for_long(world: World) -> None:
         three_in_the_way(world, in_flight=in_flight)

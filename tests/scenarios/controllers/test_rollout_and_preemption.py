@@ -1,4 +1,4 @@
-"""rollout_and_preemption: a victim is counted as available, and an old pod goes for it."""
+"""rollout_and_preemption: a victim is counted as available, and an old pod is deleted for it."""
 
 from __future__ import annotations
 

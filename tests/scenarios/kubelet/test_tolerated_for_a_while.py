@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from shelved import race_named
 from truths import cause_in
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import play
-from testbed.races.racefile import load
 from testbed.story.cause import CauseShape
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
 
 RECIPE = find("tolerated_for_a_while")
-RACE = Path(__file__).parents[3] / "scenarios/kubelet/tolerated_for_a_while.race.yaml"
+RACE = race_named("tolerated_for_a_while")
 
 
 def stays(world: World) -> list[tuple[str, int | None]]:
@@ -37,7 +36,7 @@ def stays(world: World) -> list[tuple[str, int | None]]:
 @pytest.mark.spec("CTL-34")
 def test_each_pod_is_there_for_ten_seconds_and_the_next_one_comes_there_again() -> None:
     """As the issue tells it: nobody is late, and the lap is proved to have no end."""
-    played = play(load(str(RACE)), RECIPE, switches={"guard": "off"})
+    played = play(RACE, RECIPE, switches={"guard": "off"})
     (violation,) = played.verdict.violations
     assert "for ever, a lap of 27 writes in 30,000 ms, played 3 more times" in violation.said
     assert stays(played.world) == [("n1", 10_000)] * 5

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.races.playing import play
-from testbed.races.racefile import load
 from testbed.world.scenario import find
 from testbed.world.world import World
 
 RECIPE = find("unseen_pressure")
-RACE = Path(__file__).parents[3] / "scenarios/kubelet/unseen_pressure.race.yaml"
+RACE = race_named("unseen_pressure")
 
 
 def ran(guard: str) -> World:
@@ -40,7 +39,7 @@ def times(world: World, name: str) -> list[int]:
 def test_a_pod_is_rejected_nine_seconds_after_the_kubelet_knew() -> None:
     """With the times of the issue: created 9.191 s after that, bound 10 ms later, and reported as
     failed 7 ms after its kubelet has heard of it."""
-    world = play(load(str(RACE)), RECIPE, switches={"guard": "off"}).world
+    world = play(RACE, RECIPE, switches={"guard": "off"}).world
     knew = times(world, "looked")[0]
     assert times(world, "cycle")[0] - knew == 9_191
     assert times(world, "bound")[0] - knew == 9_201 == times(world, "rejected")[0] - knew

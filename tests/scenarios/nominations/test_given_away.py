@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from actors.shared.who_comes_again import who_comes_again
 from scenarios.nominations.given_away import half_by_half
-from testbed import Evidence, World, no_lasso
+from testbed import World, no_lasso
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.objects import Pod
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.testing.seek import seek
@@ -37,12 +37,6 @@ def test_a_comparison_of_it_comes_to_an_end() -> None:
     made = [record for record in world.table.records if record.name == "makes room"]
     assert verdict.end.startswith("virtual_ms_max: ")
     assert (len(made), verdict.turns < 10_000) == (60, True)
-
-
-def who_comes_again(see: Evidence) -> object:
-    """That a pod was just created; at other times a value that never recurs."""
-    new = [c.new.value for c in see.changes if c.old is None and c.new is not None]
-    return any(isinstance(item, Pod) for item in new) or see.store.revision
 
 
 @pytest.mark.long

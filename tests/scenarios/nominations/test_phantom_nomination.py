@@ -57,7 +57,7 @@ def test_it_waits_beside_an_empty_node_however_often_it_is_tried() -> None:
 
 @pytest.mark.spec("SCH-47")
 def test_a_pod_that_is_gone_is_not_nominated() -> None:
-    """Guarded, under the same race, the victim has gone for nothing, and the other pod is bound at
+    """Guarded, under the same race, the victim was deleted in vain, and the other pod is bound at
     its first try."""
     played = replayed("on")
     assert not played.verdict.violations

@@ -1,4 +1,4 @@
-"""place_elsewhere: victims go for a pod that is bound to another node, and a lesser one follows."""
+"""place_elsewhere: victims of a pod that is bound to another node; a lesser pod follows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.objects import Node, Pod
 
 @pytest.mark.spec("SCH-102", "SCH-104")
 def test_c_goes_to_n2_and_d_gets_what_was_b_s() -> None:
-    """Without a nomination of its own; and A, too, goes for nobody. In 1.26 the nomination of C
+    """Without a nomination of its own; and A, too, is deleted in vain. In 1.26 the nomination of C
     still says n1."""
     wrong, seen = calm_story("place_elsewhere")
     assert wrong == ""

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from calm_story import calm_story
+from takes_all import TakesAll
 
 from testbed import policy
-
-
-class TakesAll:
-    """A victim selector that spares nobody."""
-
-    def victims(self, dry: Any) -> Sequence[Any]:
-        """All that may go."""
-        return list(dry.potential)
 
 
 @pytest.mark.spec("SCH-89", "SCH-90")

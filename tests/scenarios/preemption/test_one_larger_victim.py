@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from calm_story import calm_story
+from takes_all import TakesAll
 
 from testbed import policy
-
-
-class SparesNobody:
-    """A victim selector that puts nobody back."""
-
-    def victims(self, dry: Any) -> Sequence[Any]:
-        """All that may go."""
-        return list(dry.potential)
 
 
 @pytest.mark.spec("SCH-85", "SCH-86")
@@ -33,6 +23,6 @@ def test_p2_goes_and_p0_and_p1_stay() -> None:
 def test_the_claim_names_who_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """If all less important pods go, the new one is alone."""
     monkeypatch.setattr(policy, "_OWN", {})
-    policy.use(SparesNobody)
-    wrong, _ = calm_story("one_larger_victim", {"scheduler.victims": "SparesNobody"})
+    policy.use(TakesAll)
+    wrong, _ = calm_story("one_larger_victim", {"scheduler.victims": "TakesAll"})
     assert wrong == "on n1 are pods/default/new"

@@ -53,7 +53,7 @@ def test_a_pod_dies_every_ten_seconds_for_one_that_never_runs() -> None:
 @pytest.mark.parametrize(("grace_s", "at_ms"), [(5, 6_500), (20, 21_500)])
 def test_it_ends_once_scheduler_2_is_late(grace_s: int, at_ms: int) -> None:
     """If it hears of the free room when the important pod is bound, one victim is all. The same
-    where the victim takes longer than any back-off."""
+    where the victim takes longer than any backoff."""
     given = {"guard": "off", "grace_s": str(grace_s)}
     assert RECIPE.world(given).run(Calm(), driver="direct").is_violated
     played = play(parse(LATE, "late"), RECIPE, switches=given)

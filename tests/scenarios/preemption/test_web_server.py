@@ -1,4 +1,4 @@
-"""web_server: by QoS class first, the most important pod goes for the least important one."""
+"""web_server: by QoS class first, the most important pod is preempted for the least."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def test_by_class_first_the_web_server_goes_and_cannot_come_back() -> None:
     world = RECIPE.world({"guard": "off"})
     world.goes_on = True
     verdict = world.run(Calm(), driver="direct")
-    assert verdict.violations[0].said == "web, of priority 1000, is to go; the others are batch: 1"
+    said = "web, of priority 1000, is preempted; the others are batch: 1"
+    assert verdict.violations[0].said == said
     pods: dict[str, Any] = {e.key: e.value for e in world.store.snapshot("pods/")}
     assert [pod.meta.name for pod in pods.values()] == ["batch"]
     assert pods["pods/default/batch"].status.phase == "Running"

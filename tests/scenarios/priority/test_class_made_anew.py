@@ -1,4 +1,4 @@
-"""class_made_anew: pods of one class with two priorities, and how they go for each other."""
+"""class_made_anew: pods of one class with two priorities, and how they preempt each other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def victims(played: Played) -> list[str]:
 
 @pytest.mark.spec("PRI-8", "PRI-18")
 def test_a_scale_up_without_room_costs_every_replica_that_was_there() -> None:
-    """One after another: who is created in place of the first goes in place of the second. In the
+    """One after another: who is created in place of the first preempts the second. In the
     end as many run as before, and one waits."""
     played = play(RACE, RECIPE, switches={"guard": "off"}, goes_on=True)
     made: list[Any] = [

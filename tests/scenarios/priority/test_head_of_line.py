@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.races.playing import play
-from testbed.races.racefile import load
 from testbed.world.scenario import find
 from testbed.world.world import World
 
 RECIPE = find("head_of_line")
-RACE = Path(__file__).parents[3] / "scenarios/priority/head_of_line.race.yaml"
+RACE = race_named("head_of_line")
 SMALL = "pods/default/small"
 
 
@@ -41,7 +39,7 @@ def placed_ms(world: World) -> list[int]:
 def test_the_important_pods_take_turns_and_the_small_one_has_none() -> None:
     """Eleven rounds from when it came; each important pod is active again before the last of them
     has been tried."""
-    world = play(load(str(RACE)), RECIPE, switches={"guard": "off"}).world
+    world = play(RACE, RECIPE, switches={"guard": "off"}).world
     (violation,) = world.verdict.violations if world.verdict else ()
     assert violation.said == (
         f"pods/default/important-3 was tried 11 times since {SMALL} came, which never was"

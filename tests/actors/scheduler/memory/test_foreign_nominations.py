@@ -91,3 +91,31 @@ def test_a_foreign_nomination_that_is_written_later_is_heard_of() -> None:
     world = cluster(unsaid, user=user, switches=ALL)
     play(world)
     assert (node_of(world, "mine"), held(world)) == ("", ["theirs"])
+
+
+@pytest.mark.spec("SCH-27", "SCH-49")
+@pytest.mark.parametrize("what", [cleared, placed, gone])
+def test_its_end_is_an_event_for_who_had_to_leave_room(what: Doing) -> None:
+    """If the end of a nomination is one at all: so it is with ones own."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(30_000)
+        await what(client)
+
+    switches = {**ALL, "requeue_others_on_nnn_clear": "on"}
+    world = cluster(theirs(), pending("mine", 8), user=user, switches=switches)
+    play(world)
+    assert (node_of(world, "mine"), held(world)) == ("n1", [])
+
+
+@pytest.mark.spec("SCH-47")
+def test_a_foreign_pod_that_is_bound_is_nominated_no_more() -> None:
+    """Not even by a nominator that does not look whether its pods still wait."""
+
+    async def user(client: Client) -> None:
+        await client.sleep(1000)
+        await placed(client)
+
+    world = cluster(theirs(), nodes=2, user=user, switches={**ALL, "nominates_gone": "on"})
+    play(world)
+    assert held(world) == []

@@ -8,7 +8,7 @@ from actors.framework.cluster_events import NODE_LABELS, POD_DELETED
 from actors.scheduler.queue.in_flight import EventList
 
 WAKES = {"fit": frozenset({POD_DELETED})}
-BOTH = pytest.mark.parametrize("forgets", [False, True], ids=["1.29", "1.28.0"])
+BOTH = pytest.mark.parametrize("forgets", [False, True], ids=["mended", "1.28.0"])
 
 
 def events(*, forgets: bool) -> EventList:

@@ -18,7 +18,7 @@ from actors.framework.cluster_events import (
     wakes_of,
 )
 from actors.framework.podinfo import identity
-from actors.scheduler.cluster.nominator import Nominator, in_annotation
+from actors.scheduler.cluster.nominator import Nominator, in_annotation, in_status
 from actors.scheduler.queue.priority_queue import SchedulingQueue
 from actors.scheduler.queue.queued import ACTIVE, BACKOFF, UNSCHEDULABLE, Attempt, QueuedPod
 from actors.scheduler.switches import switches_of
@@ -55,8 +55,8 @@ class Bench:
     def __init__(self, **given: str) -> None:
         self.known: dict[str, Pod] = {}
         switches = switches_of(given=given)
-        said = {"nomination": in_annotation} if switches.nnn_storage == "annotation" else {}
-        self.nominator = Nominator(self.known.get, **said)
+        said = in_annotation if switches.nnn_storage == "annotation" else in_status
+        self.nominator = Nominator(self.known.get, said)
         self.queue = SchedulingQueue(self.nominator, wakes_of(FILTERS), switches)
         self.now_ms = 0
 
