@@ -87,7 +87,8 @@ class SchedulerSwitches:
     own_nomination: str = one_of("try_first", "ignore")
     """Whether the node a pod is nominated to is tried before all others."""
     nnn_storage: str = one_of("status", "annotation")
-    """Where a nomination is written."""
+    """Where a nomination is written: in the status, in one patch with why the pod waits; or, as
+    before, in an annotation, by a patch of its own after that one."""
     # -- several replicas -----------------------------------------------------------------------
     fencing: bool = on_off(False)
     """Whether a replica that has lost the lease is kept from binding."""

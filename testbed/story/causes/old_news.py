@@ -17,6 +17,7 @@ import attrs
 
 from testbed.objects.event import Event
 from testbed.objects.meta import UNSET, changed_fields, field_of
+from testbed.store.change import plural_of
 from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, before_its_own, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
@@ -26,8 +27,9 @@ from testbed.story.requests import Sent
 from testbed.story.sightings import GET, LIST, WROTE
 from testbed.story.slice import Slice
 from testbed.story.slowness import slow
-from testbed.story.wording import acted, believed, did_where, known_by, wrote
+from testbed.story.wording import NODE, acted, believed, did_where, known_by, wrote
 
+BIND, PODS = "bind", "pods"
 LEARNED = {LIST: "listed", GET: "read"}
 """How a life learned what it went by, if it asked; else it was told."""
 
@@ -152,6 +154,15 @@ def _deed_before(slice_: Slice, stale: StaleAct) -> StaleAct | None:
     return None
 
 
+def _takes_room(version: Version) -> bool:
+    """Whether it is no pod, or that write changed on which node the pod is, or removed it."""
+    old, new = version.change.old, version.change.new
+    if plural_of(version.key) != PODS or new is None:
+        return True
+    node = field_of(new.value, NODE)
+    return bool(node) and (old is None or field_of(old.value, NODE) != node)
+
+
 def _from(known: Known, since: Version) -> str:
     """From which server it was known, if that was behind."""
     sighting = known.sighting
@@ -162,6 +173,8 @@ def _from(known: Known, since: Version) -> str:
 def _matters(slice_: Slice, stale: StaleAct) -> bool:
     """Whether it has to do with what the Violation names."""
     key, act = stale.known.key, stale.act
+    if act.word == BIND and key not in act.keys and not any(map(_takes_room, stale.missed)):
+        return False  # a pod without a node is in nobody's way
     if key in slice_.named_keys or any(map(slice_.is_spoken_of, stale.missed)):
         return True
     return key in act.keys or act.record is not None

@@ -16,12 +16,15 @@ from collections.abc import Iterator
 
 import attrs
 
+from testbed.objects.meta import field_of
 from testbed.store.footprint import has_read
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.promises import cordons, nominations, protections, rooms_made
 from testbed.story.slice import Slice
 from testbed.story.wording import acted, ended, ended_for, wrote
+
+PRIORITY = "spec.priority"
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -49,6 +52,8 @@ def _placed(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
     for made in nominations(slice_.knowledge, version):
         if made.key not in slice_.named_keys or not _was_known(slice_, act, made):
             continue
+        if _priority(version) > _priority(made):
+            continue  # room is kept from who is not more important
         promised = f"the room that {made.actor} had set aside there for {made.key}"
         if made.actor == act.actor:
             promised = f"the room that it had itself set aside there for {made.key}"
@@ -67,6 +72,13 @@ def _placed(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
                 (_tail(act, made, heard=heard), ""),
             )
             yield Cause.of(CauseShape.UNREAD, act, text, made)
+
+
+def _priority(version: Version) -> int:
+    """The priority of the pod that was written; 0 if it has none."""
+    new = version.change.new
+    priority = field_of(new.value, PRIORITY) if new is not None else None
+    return priority if isinstance(priority, int) else 0
 
 
 def _deleted(slice_: Slice, act: Act, version: Version) -> Iterator[Cause]:
