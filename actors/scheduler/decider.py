@@ -113,8 +113,8 @@ class Decider:
         goes (SCH-117); else empty."""
         if self._switches.nominate == "after_victims":
             return ""
-        uids = {node: [info.uid for info in on] for node, on in nominations.nominated.items()}
-        return next((node for node in uids if pod.uid in uids[node]), "")
+        on_nodes = nominations.nominated.items()
+        return next((node for node, on in on_nodes if any(i.uid == pod.uid for i in on)), "")
 
     def _in_place_of_others(self, found: Feasibility) -> Decision | None:
         """Place the pod as if no less important pod were there: its kubelet makes them go (CTL-54).

@@ -11,8 +11,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TextIO
+from contextlib import closing, contextmanager
+from typing import TextIO, TypeVar
+
+from testbed.child import Jobs
+from testbed.search.sharing import shared_out
+
+Result = TypeVar("Result")
 
 SILENT_S = 2.0
 REDRAWN_EVERY_S = 0.2
@@ -96,3 +101,14 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.say(lambda: f"{what}: {done:,} of {total:,}")
     finally:
         progress.clear()
+
+
+def counted_out(
+    what: str, work: Callable[[int], Result], count: int, jobs: Jobs
+) -> Iterator[Result]:
+    """Yield `work(0)`, `work(1)`, … up to `count` of them, done in several processes, and count
+    them on a line of progress."""
+    with counting(what) as progress, closing(shared_out(work, count, jobs)) as shared:
+        for number, result in enumerate(shared, 1):
+            progress(number, count)
+            yield result

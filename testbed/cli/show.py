@@ -47,6 +47,19 @@ def let_go_of_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of as many cells as lines, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = (zip(row, widths, strict=True) for row in rows)
+    return ["  ".join(cell.ljust(width) for cell, width in row).rstrip() for row in padded]
+
+
+def say_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
+    """Print rows of as many cells in columns."""
+    for line in in_columns(rows):
+        say(f"{indent}{line}".rstrip())
+
+
 def say_json(content: dict[str, Any]) -> None:
     """Print one JSON object, on one line."""
     say(encode_line(content).decode())

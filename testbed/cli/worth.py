@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
 from testbed.cli.jobs import jobs_of
 from testbed.cli.mutant_lists import mutants_of, packages_with_mutants
-from testbed.cli.progress import counting
-from testbed.cli.show import say, say_json
-from testbed.search.sharing import shared_out
+from testbed.cli.progress import counted_out
+from testbed.cli.show import say, say_json, say_table
 from testbed.testing.mutant import Mutant
 from testbed.testing.noticing import Notice, noticed
-from testbed.testing.worth import RUNS_MAX, Answered, Ground, ask, fired_in, grounds, made
+from testbed.testing.worth import RUNS_MAX, Answered, ask, fired_in, grounds, made
 from testbed.words import counted
 from testbed.world.scenario import Scenario, known
 from testbed.world.users_code import import_first_from, in_file, standing_at
@@ -29,13 +27,8 @@ def asked_of(recipes: Sequence[Scenario], runs_max: int, seed: int, jobs: int | 
     def one(nth: int) -> Notice | None:
         return noticed(recipes[nth], runs_max=runs_max, seed=seed)
 
-    shared = shared_out(one, len(recipes), jobs_of(jobs))
-    asked: AskedOf = []
-    with counting("scenarios") as progress, closing(shared):
-        for recipe, found in zip(recipes, shared, strict=True):
-            asked.append((recipe, found))
-            progress(len(asked), len(recipes))
-    return asked
+    found = counted_out("scenarios", one, len(recipes), jobs_of(jobs))
+    return list(zip(recipes, found, strict=True))
 
 
 def of_scenarios(
@@ -73,7 +66,7 @@ def show_asked(asked: AskedOf) -> None:
         if found is not None:
             told = [found.switch, found.claim, str(found.runs)]
         rows.append([recipe.name, *told])
-    _show_rows(rows)
+    say_table(rows)
     vacuous = [recipe.name for recipe, found in asked if found is None]
     say(f"\nOf {counted(len(asked), 'scenario')}, {len(vacuous)} vacuous.")
     for name in vacuous:
@@ -100,12 +93,8 @@ def of_users_claims(
     def one(nth: int) -> Answered:
         return ask(places[nth], claims, where, runs_max=RUNS_MAX, seed=seed)
 
-    shared = shared_out(one, len(places), jobs_of(jobs))
-    asked: list[tuple[Ground, Answered]] = []
-    with counting("worlds") as progress, closing(shared):
-        for place, found in zip(places, shared, strict=True):
-            asked.append((place, found))
-            progress(len(asked), len(places))
+    answers = counted_out("worlds", one, len(places), jobs_of(jobs))
+    asked = list(zip(places, answers, strict=True))
     kills = {each: fired_in(each, asked, wrong=True) for each in names}
     alarms = {each: fired_in(each, asked, wrong=False) for each in names}
     if as_json:
@@ -132,7 +121,7 @@ def _tell(
         some = ", ".join(list(found)[:4]) + (", …" if len(found) > 4 else "")
         none = "nothing: it is vacuous" if is_all else "nothing in these"
         rows.append([name, f"{len(found)} of {mistakes}", some or none])
-    _show_rows(rows)
+    say_table(rows)
     for name, found in alarms.items():
         for place, said in list(found.items())[:3]:
             say(f"\n{name} fires in {place}, where no mistake was put in: {said}")
@@ -141,10 +130,3 @@ def _tell(
     first = next((place for found in alarms.values() for place in found), "")
     if first:
         say(f"\nNext: see what that World promises: testbed show {first.partition(' ')[0]} --page")
-
-
-def _show_rows(rows: list[list[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        say("  ".join(text.ljust(width) for text, width in cells).rstrip())

@@ -14,7 +14,7 @@ from itertools import groupby
 import attrs
 
 from testbed.objects.meta import field_of
-from testbed.store.change import Change
+from testbed.store.change import Change, plural_of
 from testbed.story.knowledge import Act, Knowledge, Version
 from testbed.story.wording import DELETED, NODE, PHASE, REASON, RUNNING, did
 from testbed.turns.option import FAULT, START
@@ -72,7 +72,7 @@ def _of_act(act: Act, ran: set[str]) -> Iterator[str]:
             yield f"{act.actor} {act.record.said}."
         return
     for version in act.versions:
-        plural = version.key.partition("/")[0]
+        plural = plural_of(version.key)
         if plural == PODS:
             yield from (f"{text}." for text in _of_pod(version, ran))
         elif plural not in UNTOLD and None in (version.change.old, version.change.new):

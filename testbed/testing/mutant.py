@@ -33,6 +33,17 @@ class Mutant:
     claim: str
     """The name of the claim that must fire."""
 
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that assembles its World. A Run of it goes on after a Violation, which could
+        hide the one that counts."""
+
+        def assembled(world: World) -> None:
+            self.build(world)
+            world.goes_on = True
+
+        return of(assembled, self.name)
+
     def hunted(self, *, runs_max: int, seed: int, switches: Mapping[str, Any] | None) -> Hunt:
         """Play Runs of its World until its claim fires."""
         return hunt(self, runs_max=runs_max, seed=seed, switches=switches)
@@ -70,10 +81,6 @@ def hunt(
     said = ""
     others: dict[str, None] = {}
 
-    def build(world: World) -> None:
-        mutant.build(world)
-        world.goes_on = True
-
     def look(world: World) -> bool:
         nonlocal said
         assert world.verdict is not None
@@ -84,7 +91,7 @@ def hunt(
                 others[violation.invariant] = None
         return not said
 
-    played = play_until(of(build, mutant.name), look, runs_max, seed, switches)
+    played = play_until(mutant.scenario, look, runs_max, seed, switches)
     return Hunt(mutant, played, said, tuple(others))
 
 

@@ -22,8 +22,6 @@ RUNS_MAX = 300
 """How many Runs are played with the guard off; of each other switch, the calm Run first, then so
 many times fewer than these."""
 RARER, TIMES = 20, "_ms"
-
-
 TURNS_MAX = 5_000
 """How many turns each of them has, at most."""
 
@@ -48,6 +46,7 @@ def noticed(recipe: Scenario, *, runs_max: int = RUNS_MAX, seed: int = 0) -> Not
     tries = [(GUARD, "off", runs_max)] if recipe.has_guard else []
     tries += [(name, value, 1) for name, value in others]
     tries += [(name, value, max(runs_max // RARER, 1)) for name, value in others]
+    limited = _limited(recipe)
     for name, value, runs in tries:
         found: list[tuple[str, str]] = []
 
@@ -57,7 +56,7 @@ def noticed(recipe: Scenario, *, runs_max: int = RUNS_MAX, seed: int = 0) -> Not
             found += [(b.invariant, b.said) for b in breaches if b.invariant not in of_all]
             return not found
 
-        played += play_until(_limited(recipe), look, runs, seed, {**usual, name: value})
+        played += play_until(limited, look, runs, seed, {**usual, name: value})
         if found:
             return Notice(f"{name}={value}", *found[0], played)
     return None

@@ -18,7 +18,7 @@ from testbed.code.whose import OWN, readers_frame, whose
 from testbed.errors import HarnessError, ScenarioError, shown
 from testbed.invariant import Invariant
 from testbed.testing.mutant import Mutant, play_until
-from testbed.world.scenario import GUARD, Scenario, of
+from testbed.world.scenario import GUARD, Scenario
 from testbed.world.world import World
 
 RUNS_MAX = 20
@@ -56,20 +56,11 @@ def grounds(mutants: Iterable[Mutant], scenarios: Iterable[Scenario]) -> list[Gr
     pairs = [each for each in scenarios if each.has_guard]
     others = [each for each in scenarios if not each.has_guard]
     return [
-        *(Ground(each.name, True, of(building(each), each.name), {}) for each in mutants),
+        *(Ground(each.name, True, each.scenario, {}) for each in mutants),
         *(Ground(f"{each.name} {GUARD}=off", True, each, {GUARD: "off"}) for each in pairs),
         *(Ground(f"{each.name} {GUARD}=on", False, each, {GUARD: "on"}) for each in pairs),
         *(Ground(each.name, False, each, {}) for each in others),
     ]
-
-
-def building(mutant: Mutant) -> Callable[[World], None]:
-    """A plain function that assembles its World."""
-
-    def assembled(world: World) -> None:
-        mutant.build(world)
-
-    return assembled
 
 
 def made(claims: Any, where: str) -> list[Invariant]:

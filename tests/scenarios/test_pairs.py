@@ -12,11 +12,8 @@ import pytest
 from shelved import race_named
 
 from testbed.races.expecting import both_sides
-from testbed.search.effort import EFFORTS, portfolio_of
-from testbed.search.engines.here import Here
-from testbed.search.planned_run import SearchTask
-from testbed.search.player import Player
-from testbed.search.search import Search, Watching
+from testbed.search.search import Search
+from testbed.search.usual import usual_search
 from testbed.world import shelf
 from testbed.world.shelf import CONTROL, LESSON, PAIR, Page
 
@@ -33,18 +30,7 @@ pytestmark = pytest.mark.pairs
 
 def searched(page: Page, switches: dict[str, str], seed: int, runs_max: int) -> Search:
     """A search that ends with the first breach, and shrinks nothing."""
-    breaches: list[object] = []
-    player = Player(SearchTask(page.scenario.name, switches, seed=seed))
-    search = Search(
-        player,
-        portfolio_of(EFFORTS["quick"], None, player.world().faults_max),
-        Here(player),
-        runs_max=runs_max,
-        until_first=True,
-        watching=Watching(on_breach=breaches.append, is_over=lambda: bool(breaches)),
-    )
-    search.play()
-    return search
+    return usual_search(page.scenario.name, switches, seed, runs_max, shrinks=False)
 
 
 @pytest.mark.parametrize("page", PAIRS)

@@ -15,12 +15,8 @@ from typing import Any
 import attrs
 
 from testbed.child import IN_ONE, Jobs
-from testbed.search.effort import EFFORTS, portfolio_of
-from testbed.search.engines.here import Here
-from testbed.search.planned_run import SearchTask
-from testbed.search.player import Player
-from testbed.search.search import Search, Watching
 from testbed.search.sharing import shared_out
+from testbed.search.usual import usual_search
 from testbed.world.scenario import GUARD, Scenario, find, known
 
 RUNS = 100
@@ -83,14 +79,8 @@ def _scenarios(name: str) -> list[Scenario]:
 def listen(recipe: Scenario, seed: int, runs: int) -> Quiet:
     """Play that many Runs of a scenario in which no claim may fire, or fewer if one does."""
     began = process_time()
-    player = Player(SearchTask(recipe.name, {GUARD: "on"} if recipe.has_guard else {}, seed=seed))
-    portfolio = portfolio_of(EFFORTS["quick"], None, player.world().faults_max)
-    breaches: list[object] = []
-    watching = Watching(on_breach=breaches.append, is_over=lambda: bool(breaches))
-    search = Search(
-        player, portfolio, Here(player), runs_max=runs, until_first=True, watching=watching
-    )
-    search.play()
+    switches = {GUARD: "on"} if recipe.has_guard else {}
+    search = usual_search(recipe.name, switches, seed, runs, shrinks=False)
     first = next(iter(search.found), None)
     alarm = f"{first.invariant}: {first.said} (seed {seed})" if first is not None else ""
     undecided = search.verdicts.get("undecided", 0)

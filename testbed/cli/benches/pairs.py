@@ -15,12 +15,8 @@ from typing import Any
 import attrs
 
 from testbed.child import IN_ONE, Jobs
-from testbed.search.effort import EFFORTS, portfolio_of
-from testbed.search.engines.here import Here
-from testbed.search.planned_run import SearchTask
-from testbed.search.player import Player
-from testbed.search.search import Search
 from testbed.search.sharing import shared_out
+from testbed.search.usual import usual_search
 from testbed.world.scenario import GUARD, Scenario, find, known
 
 SEEDS = 3
@@ -76,10 +72,7 @@ def _pairs(name: str) -> list[Scenario]:
 def search(pair: Scenario, seed: int, runs_max: int) -> FoundRace:
     """Search one pair until its race is found and shrunk."""
     began = process_time()
-    player = Player(SearchTask(pair.name, {GUARD: "off"}, seed=seed))
-    portfolio = portfolio_of(EFFORTS["quick"], None, player.world().faults_max)
-    search = Search(player, portfolio, Here(player), runs_max=runs_max, until_first=True)
-    search.play()
+    search = usual_search(pair.name, {GUARD: "off"}, seed, runs_max)
     cpu_s = process_time() - began
     if not search.found:
         return FoundRace(None, cpu_s)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -13,7 +12,7 @@ import click
 
 from testbed.cli.jobs import JOBS, JOBS_MAX, jobs_of
 from testbed.cli.progress import Progress
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json, say_table
 from testbed.errors import ScenarioError, UnknownName
 from testbed.turns.session import DRIVERS
 from testbed.words import counted
@@ -174,13 +173,6 @@ def _print(figures: dict[str, Any], indent: str) -> None:
             say(f"{indent}{name.ljust(width)}  {shown}")
 
 
-def _print_table(rows: Sequence[tuple[str, ...]], indent: str) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        say(f"{indent}{'  '.join(cells)}".rstrip())
-
-
 RUNS_HEAD = (
     "scenario",
     "runs/s",
@@ -204,7 +196,7 @@ def _print_runs(figures: dict[str, Any], indent: str) -> None:
                 (f"{room['us_per_turn']:.2f}", f"{room['percent']:.1f}", name)
                 for name, room in found["rooms"].items()
             ]
-            _print_table([("µs/turn", "%", ""), whole, *rooms], indent)
+            say_table([("µs/turn", "%", ""), whole, *rooms], indent)
         return
     rows: list[tuple[str, ...]] = [RUNS_HEAD]
     for scenario, found in figures.items():
@@ -216,7 +208,7 @@ def _print_runs(figures: dict[str, Any], indent: str) -> None:
             found["runs_direct_driver_per_s"],
         )
         rows.append((scenario, *(f"{rate:,}" for rate in rates)))
-    _print_table(rows, indent)
+    say_table(rows, indent)
 
 
 HEAD = ("scenario", "chooser", "median", "95 in 100", "censored", "shrunk", "runs/s")
@@ -237,7 +229,7 @@ def _print_search(figures: dict[str, Any], indent: str) -> None:
             censored = f"{found['censored']} of {found['of']}"
             shrunk, rate = _runs(found["shrunk"], "-"), str(found["runs_per_s"])
             rows.append((race, name, _runs(found["median"]), between, censored, shrunk, rate))
-    _print_table(rows, indent)
+    say_table(rows, indent)
     for race, by_chooser in figures.items():
         _print_shrunk(race, by_chooser, indent)
 
@@ -289,7 +281,7 @@ def _print_pairs(figures: dict[str, Any], indent: str) -> None:
                 "-" if window is None else f"{window:,} ms",
             )
         )
-    _print_table(rows, indent)
+    say_table(rows, indent)
 
 
 def _print_false_alarms(figures: dict[str, Any], indent: str) -> None:
@@ -298,7 +290,7 @@ def _print_false_alarms(figures: dict[str, Any], indent: str) -> None:
     for name, found in figures.items():
         counts = (found[key] for key in ("runs", "undecided", "alarms"))
         rows.append((name, *(f"{count:,}" for count in counts), str(found["cpu_s"])))
-    _print_table(rows, indent)
+    say_table(rows, indent)
     for name, found in figures.items():
         if found["first_alarm"] is not None and name != "all":
             say(f"{indent}{name}: {found['first_alarm']}")

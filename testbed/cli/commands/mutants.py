@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import closing
 from typing import Any
 
 import click
@@ -11,11 +10,10 @@ import click
 from testbed.cli.jobs import jobs_of, takes_jobs
 from testbed.cli.mutant_lists import mutants_of, packages_with_mutants
 from testbed.cli.playing import parse_switches
-from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.progress import counted_out
+from testbed.cli.show import EXIT_CODES, JSON, say, say_json, say_table
 from testbed.cli.worth import asked_as_dict, asked_of, of_scenarios, of_users_claims, show_asked
 from testbed.errors import ScenarioError, UnknownName
-from testbed.search.sharing import shared_out
 from testbed.testing.mutant import RUNS_MAX, Hunt
 from testbed.words import counted
 from testbed.world.scenario import find
@@ -104,19 +102,17 @@ def hunted(
         if name not in known:
             raise UnknownName("mutant", name, known, see="testbed mutants shows them all")
     chosen = [(package, mutant) for package, mutant in found if not names or mutant.name in names]
-    hunts: list[tuple[str, Hunt]] = []
 
     def found_out(nth: int) -> dict[str, Any]:
         one = chosen[nth][1].hunted(runs_max=runs_max, seed=seed, switches=switches)
         # Without the mutant itself: what assembles its World is code, and stays where it is.
         return {"runs": one.runs, "said": one.said, "others": one.others}
 
-    shared = shared_out(found_out, len(chosen), jobs_of(jobs))
-    with counting("mutants") as progress, closing(shared):
-        for (package, mutant), fields in zip(chosen, shared, strict=True):
-            hunts.append((package, Hunt(mutant, **fields)))
-            progress(len(hunts), len(chosen))
-    return hunts
+    found_fields = counted_out("mutants", found_out, len(chosen), jobs_of(jobs))
+    return [
+        (package, Hunt(mutant, **fields))
+        for (package, mutant), fields in zip(chosen, found_fields, strict=True)
+    ]
 
 
 def _show_next(hunts: list[tuple[str, Hunt]], given: tuple[str, ...], runs_max: int) -> None:
@@ -143,10 +139,7 @@ def _show(hunts: list[Hunt]) -> None:
     for one in hunts:
         killer = one.mutant.claim if one.is_killed else "nobody"
         lines.append([one.mutant.name, killer, str(one.runs), one.mutant.breaks])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = zip(line, widths, strict=True)
-        say("  ".join(text.ljust(width) for text, width in cells).rstrip())
+    say_table(lines)
     killed = sum(one.is_killed for one in hunts)
     say(f"\nKilled {killed} of {len(hunts)}, in {counted(sum(one.runs for one in hunts), 'run')}.")
     for one in hunts:

@@ -34,6 +34,18 @@ WIDTH = 100
 
 
 @attrs.frozen
+class ToldRun:
+    """One way in which it was played."""
+
+    under: str
+    """The switches; empty if none were set."""
+    outcome: str
+    said: str
+    """The outcome in words."""
+    story: str
+
+
+@attrs.frozen
 class Telling:
     """What was played to tell of a scenario."""
 
@@ -43,10 +55,7 @@ class Telling:
     """Its race; None if it is calm."""
     text: str = ""
     """The race as it stands in its file."""
-    sides: tuple[tuple[str, str, str], ...] = ()
-    """For each way in which it was played: the switches, the outcome in words, the story."""
-    outcomes: tuple[str, ...] = ()
-    """The same Verdicts, each as a word."""
+    runs: tuple[ToldRun, ...] = ()
 
 
 @click.command("show", epilog=EXIT_CODES)
@@ -115,7 +124,7 @@ def _calm(recipe: Scenario, found: str) -> Telling:
     world = recipe.world()
     verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
     told = chronicle(world.trace) if verdict.is_held else story(world.trace, verdict)
-    return Telling(found, None, "", (("", _short(verdict), told),), (verdict.outcome,))
+    return Telling(found, runs=(ToldRun("", verdict.outcome, _short(verdict), told),))
 
 
 def _near(file: Path) -> str:
@@ -132,28 +141,32 @@ def _short(verdict: Verdict) -> str:
 
 
 def _told(found: str, race: Race | None, text: str, played: list[tuple[str, Played]]) -> Telling:
-    sides = tuple(
-        (under, f"{_short(one.verdict)}{missed(one)}", story(one.trace, one.verdict))
+    runs = (
+        ToldRun(
+            under,
+            one.verdict.outcome,
+            f"{_short(one.verdict)}{missed(one)}",
+            story(one.trace, one.verdict),
+        )
         for under, one in played
     )
-    return Telling(found, race, text, sides, tuple(one.verdict.outcome for _, one in played))
+    return Telling(found, race, text, tuple(runs))
 
 
 def _in_paragraphs(told: Telling) -> Iterator[str]:
     yield told.found
     if told.race is not None and told.race.lines:
         yield "\n".join(f"  {line}" for line in told.race.lines)
-    for under, verdict, text in told.sides:
-        if under or not verdict.startswith("held"):
-            yield f"With {under}: {verdict}" if under else verdict
-        yield text
+    for run in told.runs:
+        if run.under or run.outcome != "held":
+            yield f"With {run.under}: {run.said}" if run.under else run.said
+        yield run.story
 
 
 def _as_dict(told: Telling) -> dict[str, Any]:
     """What was played, as plain data for JSON."""
     sides = [
-        {"switches": under, "outcome": outcome, "story": text}
-        for (under, _, text), outcome in zip(told.sides, told.outcomes, strict=True)
+        {"switches": run.under, "outcome": run.outcome, "story": run.story} for run in told.runs
     ]
     return {"found": told.found, "race": told.text or None, "sides": sides}
 

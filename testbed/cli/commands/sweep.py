@@ -24,6 +24,7 @@ from testbed.cli.show import (
     SWITCH,
     as_dict,
     carried,
+    in_columns,
     say,
     say_json,
 )
@@ -224,9 +225,7 @@ def _table(swept: Swept, runs: list[tuple[int, str]]) -> list[str]:
     if all(re.split("[ /]", target)[0] == actor for _, actor, _, target in rows):
         # Every target is the actor of its row, or the row's request: the column would tell nothing.
         lines = [line[:2] + line[3:] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    padded = (zip(line, widths, strict=True) for line in lines)
-    return ["  ".join(text.ljust(width) for text, width in line).rstrip() for line in padded]
+    return in_columns(lines)
 
 
 def _summary(swept: Swept) -> str:
