@@ -9,7 +9,7 @@ Tags:
   grace-period: a victim takes its time to end.
   stale-cache: a program decides by what is no longer so.
   lost-reply: a request took effect, and its answer did not come.
-  restart: a program dies and begins anew, or another takes its place.
+  restart: a program dies and starts again, or another takes its place.
   check-then-act: what was looked at has changed before it is acted on.
   lost-wake-up: nothing tries a pod again that could run.
   write-order: two writes in the wrong order.
@@ -20,7 +20,7 @@ Tags:
   no-timing: it happens however things are timed.
   disruption-budget: a PodDisruptionBudget is spent, or should hold.
   double-count: the same thing counts twice.
-  priority: who is more important, and for whom.
+  priority: which pod is more important.
   affinity: pods that must be together or apart.
   pressure: a node runs out of memory or disk.
   eviction: a kubelet, a taint or a descheduler sends pods away.

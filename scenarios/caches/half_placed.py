@@ -29,7 +29,7 @@ from testbed.objects.node import HOSTNAME
 SCHEDULER, APP = "default-scheduler", Map(app="db")
 APART = PodAffinity(required=(PodAffinityTerm(HOSTNAME, LabelSelector(APP)),))
 VOLUME = "volumes.testbed.example/"
-"""An annotation of a node that begins so says whose volume is on it."""
+"""An annotation of a node that begins so names a pod that has a volume on it."""
 RED_MS, BLUE_MS, DOWN_MS, HORIZON_MS = 1_000, 2_000, 5_000, 60_000
 """The first pod comes before the crash, the second while the scheduler is down."""
 
@@ -75,13 +75,13 @@ class LocalVolumes(Filter):
 
 
 def volumes_on(node: Node | None) -> set[str]:
-    """The names of the pods whose volumes are on a node."""
+    """The names of the pods that have a volume on a node."""
     keys = node.meta.annotations if node is not None else ()
     return {key.removeprefix(VOLUME) for key in keys if key.startswith(VOLUME)}
 
 
 def no_replica_is_shut_out(see: Evidence) -> str | None:
-    """No pod waits whose volume is on a node where another one is that it must be apart from: it
+    """No pod waits that has its volume on a node with another pod that it must be apart from: it
     can go nowhere else, and not there either."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     for entry in see.store.snapshot("nodes/"):
@@ -103,13 +103,13 @@ def half_placed(world: World, *, guard: bool = False) -> None:
     and blue is bound there. Red is pinned to n1 by its volume and kept away from it by blue: it is
     pending for ever. A change of the leader does the same (kubernetes#107262).
 
-    Volumes are a plugin here: an annotation of the node says whose are on it. Guarded, they count
+    Volumes are a plugin here: an annotation of the node names their pods. Guarded, they count
     as places taken: no other replica is bound to a node with one, and a volume is placed only by a
     write that names the revision of the node, so that one which is still under way at the crash
     cannot come later.
 
     Cause: a pod is placed by two writes, its volume and its bind, and a crash between them leaves
-      the first in force, which nobody but that pod heeds.
+      the first in force, which only that pod heeds.
     Look for: the crash after the patch of n1, and who is taken from the queue first after it.
     Source: kubernetes#126499, kubernetes#107262.
     Tags: restart, affinity, write-order, silent.

@@ -87,7 +87,7 @@ def memory_of(pod: Pod) -> int:
 
 
 def stale_nomination(world: World, *, guard: bool = False, gap_ms: int = 0) -> None:
-    """A pod waits five minutes for room that is kept for nobody any more (kubernetes#126700).
+    """A pod waits five minutes for room that is no longer kept for any pod (kubernetes#126700).
 
     A node has 32Gi. P2 (25Gi, medium) preempts p1 (10Gi, low). Before p2 is tried again, p3 (20Gi,
     high) comes and is bound, and p1 is created again. It would fit beside p3, but room is kept for
@@ -98,7 +98,7 @@ def stale_nomination(world: World, *, guard: bool = False, gap_ms: int = 0) -> N
     Guarded, the end of a nomination is an event for pods that are not more important.
 
     Cause: no event requeues the pods that were refused for a nomination when it is cleared.
-    Look for: p1 is refused, then p2 loses its nomination, and then nobody tries p1.
+    Look for: p1 is refused, then p2 loses its nomination, and then p1 is not tried again.
     Source: kubernetes#106780, kubernetes#126700, kubernetes PR#129058.
     Tags: nomination, lost-wake-up, priority.
     """

@@ -29,9 +29,9 @@ def affinity_to_victim(world: World) -> None:
 
     Web and X (priority 0) ask for four of ten cores each. P (100) needs five, and must be near web.
     Without X it would fit. But the scheduler first takes all less important pods away, in thought,
-    and web with them; then P is near nobody, and the node is given up.
+    and web with them; then P is near no pod that it needs, and the node is given up.
 
-    Cause: whoever is less important is tried as gone, also a pod to which there is affinity.
+    Cause: all less important pods are tried as gone, also one to which there is affinity.
     Look for: what stands behind `preemption:` in the message speaks of affinity, not of cpu.
     Source: the design "Pod Preemption in Kubernetes", the docs page "Pod Priority and Preemption".
     Tags: affinity, priority, starvation, no-timing.

@@ -17,7 +17,7 @@ POLICY = "Never"
 
 
 def the_job_ends_by_itself(see: Evidence) -> str | None:
-    """Nobody deletes the job, though the pod that waits for its place is more important."""
+    """The job is not deleted, though the pod that waits for its place is more important."""
     job: Any = see.store.peek("pods/default/job")
     if job is None or job.value.meta.is_terminating:
         return "pods/default/job is deleted for pods/default/polite"
@@ -28,7 +28,7 @@ def never_preempts(world: World, *, polite: bool = True) -> None:
     """An important pod with preemptionPolicy Never waits for a job to end, and then goes first.
 
     A job (priority 0) has the node for ten seconds. Two pods wait for it: early (0), and polite
-    (1000), whose priority class says `preemptionPolicy: Never`. Polite deletes nobody, however
+    (1000), of a priority class with `preemptionPolicy: Never`. Polite preempts no pod, however
     important it is. When the job is done, both are tried again, and polite first. With `polite=off`
     its class does not say so, and the job is preempted.
 

@@ -28,7 +28,7 @@ def preemption_off(world: World) -> None:
     `system-cluster-critical`. It is the first in the queue, and that is of no use without room.
     Nothing else makes room for it: the kubelet preempts only for a pod that is bound to its node.
 
-    Cause: whoever disables preemption does so for a whole scheduler, critical pods included: by
+    Cause: preemption is disabled for a whole scheduler, critical pods included: by
       `disablePreemption` until 1.18, and since then by disabling the plugin DefaultPreemption.
     Look for: the message, which says nothing of preemption.
     Source: the docs page "Pod Priority and Preemption".

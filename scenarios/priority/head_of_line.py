@@ -34,7 +34,7 @@ TRIES_MAX = 10
 
 
 def ready(name: str) -> Node:
-    """A node whose kubelet has said that it is ready."""
+    """A node that its kubelet has called ready."""
     node = Node.of(name, cpu_m=1000)
     return attrs.evolve(node, status=attrs.evolve(node.status, conditions=(READY,)))
 
