@@ -7,6 +7,7 @@ stack. So all that can be known of the function is looked at when it is given.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
 
 ASYNC = inspect.CO_COROUTINE
+WORD = re.compile(r"[^\s#@*?\[\]]+")
+"""What a task may be called: a race file names it so, and has other uses for the rest."""
 NEXT = "say client.spawn({0!r}, f, …) with the name of an async function and its arguments"
 IN_ONE = "write `async def f(): …` that awaits it, and say client.spawn({0!r}, f)"
 
@@ -28,7 +31,8 @@ def beginning(
     """What begins the task, without arguments. A ScenarioError if it cannot begin one."""
     code = getattr(fn, "__code__", None)
     is_async = code is not None and code.co_flags & ASYNC
-    if is_async and type(name) is str and not wrong_count(fn, len(args)):
+    is_named = type(name) is str and WORD.fullmatch(name)
+    if is_async and is_named and not wrong_count(fn, len(args)):
         return partial(fn, *args)
     _check(table, name, fn, args)
     place = place_of_call()
@@ -52,6 +56,9 @@ def _check(table: Table, name: object, fn: object, args: tuple[Any, ...]) -> Non
     if not isinstance(name, str):
         text = f"client.spawn was given {_what(name)} for the name of a task: expected a text"
         raise table.refused(text, NEXT.format("later"))
+    if not WORD.fullmatch(name):
+        text = f"client.spawn was given the name {name!r}: expected one word without # @ * ? [ ]"
+        raise table.refused(text, NEXT.format("-".join(re.findall(WORD, name)) or "later"))
     said = f"client.spawn({name!r}, …) was given"
     if isinstance(fn, Coroutine | Waitable) or not callable(fn):
         error = table.refused(f"{said} {_what(fn)}: expected an async function", NEXT.format(name))

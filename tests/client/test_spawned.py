@@ -50,6 +50,16 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
         "client.spawn was given the function work for the name of a task: expected a text",
         "say client.spawn('later', f, …)",
     ),
+    "a name of two words": (
+        lambda c: c.spawn("create menu", work, c),
+        "client.spawn was given the name 'create menu': expected one word without # @ * ? [ ]",
+        "say client.spawn('create-menu', f, …)",
+    ),
+    "a name that counts": (
+        lambda c: c.spawn("work#2", work, c),
+        "was given the name 'work#2': expected one word",
+        "say client.spawn('work-2', f, …)",
+    ),
     "too few": (
         lambda c: c.spawn("x", work),
         "was given 0 arguments for work: missing a required argument: 'client'",
