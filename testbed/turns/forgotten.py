@@ -28,6 +28,17 @@ _NAMED = re.compile(r"coroutine '(?P<name>[^']*)' was never awaited")
 _CREATED = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
+class Spot(tuple[CodeType, int]):
+    """Where something was asked for: code, and an instruction of it. Where two moments of a Run are
+    compared, all Spots are alike: of one and the same place Python counts another instruction once
+    the code has run often."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, _: object) -> tuple[type[Spot], tuple[()]]:
+        return Spot, ()
+
+
 class Noticed:
     """Whose Run it is now."""
 

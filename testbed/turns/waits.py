@@ -10,7 +10,7 @@ from typing import Any
 
 from testbed.code.whose import whose
 from testbed.errors import shown
-from testbed.turns.forgotten import NOT_ACTORS, actors_frame, actors_line, forgot
+from testbed.turns.forgotten import NOT_ACTORS, Spot, actors_frame, actors_line, forgot
 from testbed.turns.life import Seat
 from testbed.turns.option import RESUME, WAKE, Option
 from testbed.turns.table import TRAP, Table
@@ -38,7 +38,7 @@ class Waitable:
         caller = sys._getframe(3)
         if whose(caller.f_code.co_filename) in NOT_ACTORS:
             caller = actors_frame(caller)
-        self._made_at = (caller.f_code, caller.f_lasti)
+        self._made_at = Spot((caller.f_code, caller.f_lasti))
         """Where it was asked for. Its line is worked out only if the wait is forgotten."""
 
     def __del__(self) -> None:
