@@ -32,6 +32,7 @@ from testbed.cli.benches import (
     false_alarms,
     life,
     load,
+    maps,
     pairs,
     preempt,
     room_profile,
@@ -303,6 +304,17 @@ def test_what_a_run_costs_is_its_turns_in_checkpoints() -> None:
     turns = found["turns_per_s"] / found["runs_per_s"]
     assert turns == pytest.approx(10, rel=0.1)
     assert found["checkpoints_per_run"] == pytest.approx(turns / found["ratio"], rel=0.3)
+
+
+def test_complete_maps_are_measured_beside_plain_runs() -> None:
+    """States a second, and how many are found while one plain Run is played; each is told of."""
+    told: list[str] = []
+    figures = maps.measure(scenario="lost_update", rounds=1, tell=told.append)
+    assert told == [*figures] == ["lost_update"]
+    assert list(figures["lost_update"]) == [
+        "states", "moves", "runs", "states_per_s", "plain_runs_per_s", "ratio",
+    ]  # fmt: skip
+    assert_measured(figures["lost_update"])
 
 
 def test_a_scenario_has_a_time_and_not_a_number_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:

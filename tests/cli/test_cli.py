@@ -1032,8 +1032,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: api, autoscale, cluster, compare, determinism, door, false-alarms, pairs, preempt, "
-        "runs, schedule, search, store, turns.\n"
+        "Known: api, autoscale, cluster, compare, determinism, door, false-alarms, "
+        "maps, pairs, preempt, runs, schedule, search, store, turns.\n"
         "Next: testbed bench --help\n",
     ),
     "an option of another benchmark": (

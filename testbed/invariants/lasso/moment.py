@@ -12,7 +12,8 @@ and ages are compared only with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -95,10 +96,14 @@ def moment(
     lasting: Lasting | None = None,
     *,
     names_matter: bool = True,
+    order_matters: bool = True,
+    also: Callable[[Likeness], None] | None = None,
 ) -> Moment:
     """The state now; raises Unlike if something in it cannot be compared. `names` has the texts
     that only name something, and `lasting` what moments before this have written. If
-    `names_matter`, the names that an Endpoint will give next are compared too."""
+    `names_matter`, the names that an Endpoint will give next are compared too. Unless
+    `order_matters`, it is no difference what of that which may happen next was offered first: so
+    for who tries all of it in any case. `also` writes what else is to be compared."""
     now_ms = evidence.now_ms
     likeness = Likeness(_stand_ins(evidence, names, now_ms), names, now_ms, lasting)
     likeness.begin(STORE)
@@ -108,13 +113,16 @@ def moment(
     for name, post in sorted(evidence.wire.posts.items()):
         likeness.begin(f"what {name} is handling")
         kept = _endpoint(post, now_ms, names_matter)
-        likeness.write((post.is_up, list(post.requests), kept))
+        requests = list(post.requests) if order_matters else _by_path(post.requests, names)
+        likeness.write((post.is_up, requests, kept))
     for role in evidence.actors:
-        _write_actor(likeness, role, now_ms)
+        _write_actor(likeness, role, now_ms, order_matters=order_matters)
     likeness.begin("what may happen next")
-    for option in _in_order(_that_matter(evidence), names):
+    for option in _in_order(_that_matter(evidence), names, order_matters=order_matters):
         causes = option.causes[-1] if option.causes else 0
-        likeness.write((option, Mark("step", causes)))
+        likeness.write((option, Mark("step", causes)) if order_matters else option)
+    if also is not None:
+        also(likeness)
     texts = likeness.texts()
     whole = "\n".join([f"{label}\n{text}" for label, text in texts.items()])
     return Moment(digest_of(whole.encode()), texts)
@@ -135,7 +143,7 @@ def outline(evidence: Evidence) -> object:
     return posts, pending, tasks
 
 
-def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
+def _write_actor(likeness: Likeness, role: Role, now_ms: int, *, order_matters: bool) -> None:
     lags = {k: (by, until - now_ms) for k, (by, until) in role.lags.items() if until > now_ms}
     cut_off_ms = max(role.cut_off_until_ms - now_ms, 0)
     likeness.begin(f"the state of {role.name}")
@@ -144,7 +152,8 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int) -> None:
     if life is None or not life.is_alive:
         return
     likeness.write(max(life.stalled_until_ms - now_ms, 0))
-    likeness.write((life.caches, life.streams))
+    opened = life.streams if order_matters else sorted(life.streams, key=attrgetter("path"))
+    likeness.write((life.caches, opened))
     own = _own(role, life, now_ms)
     if own is not None:
         likeness.begin(f"the digest of {role.name}")
@@ -202,16 +211,27 @@ def _that_matter(evidence: Evidence) -> Iterator[Option]:
             yield option
 
 
-def _in_order(options: Iterable[Option], names: Renaming) -> list[Option]:
+def _in_order(options: Iterable[Option], names: Renaming, *, order_matters: bool) -> list[Option]:
     """In calm order, where what was made first stands for the first name."""
     # What is held back stands where it would stand if it were not: that nothing is held, but passed
     # over, by another Chooser in the same Run, makes no other state.
 
     def place(option: Option) -> tuple[object, ...]:
-        *calm, path = calm_place(option)
-        return (*calm, names.place(path), names.place(str(option.sentence)))
+        due_ms, kind, cause, path = calm_place(option)
+        return (
+            due_ms,
+            kind,
+            cause if order_matters else option.kind,
+            names.place(path),
+            names.place(str(option.sentence)),
+        )
 
     return sorted(options, key=place)
+
+
+def _by_path(requests: Iterable[Request], names: Renaming) -> list[Request]:
+    """Requests in the order of the tasks that have sent them, and of what they ask."""
+    return sorted(requests, key=lambda r: (names.place(r.path), str(r.operation)))
 
 
 def starved(before: list[Option], evidence: Evidence) -> list[Option]:
