@@ -5,7 +5,8 @@ Exit codes, of every command:
 
 May use: all that stands before it.
 In order: show, own, jobs, playing, recorded, progress, mutant_lists, worth, compared, raised,
-  races, profiled, benches, attaching, searching, commands, __init__.
+  races, mapped, explained, profiled, benches, attaching, searching, commands,
+  __init__.
 """
 
 from __future__ import annotations

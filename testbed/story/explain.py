@@ -79,7 +79,7 @@ def explain_md(trace: Trace, verdict: Verdict, issue: Issue | None = None) -> st
     if issue.beside:
         calm, writes = issue.beside
         tail += [f"The calm run: {_plain(calm)}", "", "```text", *writes.splitlines(), "```", ""]
-    tail += [_plain(str(verdict)), "", f"Played by {_plain(_versions(trace))}.", ""]
+    tail += [_plain(str(verdict)), "", f"Played by {_plain(versions_of(trace))}.", ""]
     if issue.race_text:
         fence = _fence(issue.race_text)
         race = issue.race_text.rstrip("\n").splitlines()
@@ -97,7 +97,7 @@ def _listed(line: str) -> str:
     return f"- {_plain(line)}" if line.startswith(" ") else _plain(line)
 
 
-def _versions(trace: Trace) -> str:
+def versions_of(trace: Trace) -> str:
     """The testbed's version, and the profile of each component."""
     in_force = trace.header.get("in_force", {})
     profiles = [

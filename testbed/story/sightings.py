@@ -65,6 +65,11 @@ class Sightings:
         """Note one more; they come in the order of the Trace."""
         self._found.setdefault((who, what), []).append(sighting)
 
+    def in_order(self) -> Iterator[tuple[str, str, Sighting]]:
+        """All of them, each with who learned it and what of, in the order of the Trace."""
+        found = [(who, what, each) for (who, what), some in self._found.items() for each in some]
+        yield from sorted(found, key=lambda each: each[2].step)
+
     def of(self, who: str, key: str) -> Iterator[list[Sighting]]:
         """Those of the object itself, then the lists of its kind; each oldest first."""
         for what in (key, plural_of(key)):

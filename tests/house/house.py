@@ -31,6 +31,7 @@ DOORS = {
     "click": "testbed/cli/*",
     "h11": "testbed/attended/http/connection.py",
     "hypothesis": "testbed/choosers/drawn.py testbed/strategies.py",
+    "jinja2": "testbed/page/page.py",
     "msgspec": "testbed/objects/codec.py",
     "networkx": "testbed/story/causality.py",
     "numpy": "actors/framework/* actors/scheduler/*",

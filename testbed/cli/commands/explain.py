@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +10,37 @@ import attrs
 import click
 
 from testbed.choosers.continued import Continued
-from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
-from testbed.cli.races import is_race, open_race, trust_of, whose_code
+from testbed.cli.explained import (
+    ExplainedRun,
+    beside,
+    issue,
+    lines_tried,
+    page_paths,
+    played,
+    write_page_of,
+    writes_beside,
+)
+from testbed.cli.races import trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
-from testbed.cli.recorded import begin_as, to_tell_apart, with_tape
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
-from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, TraceRefused
-from testbed.fault import Fault, Hit
-from testbed.invariant import Verdict, Violation
-from testbed.invariants.confluence import Confluent, struck_alike
-from testbed.objects.meta import Map
-from testbed.races.necessity import Flipped, flipped, needed_lines
-from testbed.races.playing import play, race_of
-from testbed.races.race import Deviation, Race
-from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
-from testbed.story.explain import Issue, explain_md, explained, story, told_of
+from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, ScenarioError
+from testbed.invariants.confluence import Confluent
+from testbed.races.necessity import Flipped, needed_lines
+from testbed.races.race import Deviation
+from testbed.races.trust import Trust
+from testbed.story.explain import explained, story, told_of
 from testbed.story.growth import RUNS, FailureRate, growth, growth_lines
-from testbed.story.parting import ROWS_MAX as SIDE_ROWS_MAX
-from testbed.story.parting import side_by_side
 from testbed.turns.option import PICK
-from testbed.turns.recorded import load as load_trace
-from testbed.turns.trace import Trace
-from testbed.world.counterpart import play_counterpart
-from testbed.world.fault_kinds import faults_in
-from testbed.world.scenario import Scenario
 
-ROWS_MAX = 8
-"""How many writes of each Run an issue shows at most, before they part for good and after."""
-
+PAGE = (
+    "Also write it as one page that opens from disk. A name that does not end in .html is that of "
+    "a folder, for a page of each FILE."
+)
+MAP = (
+    "Put the complete map of its World on the page, to be played; a World that looks small gets it "
+    "in any case."
+)
 BAD = 2
 """The exit code if a file cannot be played."""
 WORST_FIRST = (BAD, *(CODES[outcome] for outcome in ("violated", "undecided", "held")))
@@ -52,31 +54,9 @@ class _How:
     as_json: bool
     with_growth: bool
     seed: int
-
-
-@attrs.frozen
-class _Run:
-    """What is explained: a Race, and the Run that was played of it."""
-
-    recipe: Scenario
-    race: Race
-    trace: Trace
-    verdict: Verdict
-    faults: tuple[Fault, ...]
-    """The faults that were allowed beside those of its scenario."""
-    hits: tuple[Hit, ...]
-    """The faults that have struck, and where."""
-
-    @property
-    def violation(self) -> Violation | None:
-        """The breach that is told of: of the claim that the race is about, else the first; None if
-        there is none."""
-        return told_of(self.verdict, self.race.breaks)
-
-    @property
-    def claim(self) -> str:
-        """The claim that is told of; empty if none was breached."""
-        return self.violation.invariant if self.violation is not None else ""
+    with_map: bool
+    pages: Mapping[str, Path]
+    """By file: where its page goes; empty if none was asked for."""
 
 
 @click.command("explain", epilog=EXIT_CODES)
@@ -86,21 +66,34 @@ class _Run:
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 @click.option("--growth", "with_growth", is_flag=True, help="Show how the chance to fail grows.")
 @click.option("--seed", type=int, default=0, help="Seed of the random Runs for --growth.")
+@click.option("--page", metavar="FILE.html", help=PAGE)
+@click.option("--map", "with_map", is_flag=True, help=MAP)
 def command(
-    files: tuple[str, ...], scenario: str | None, folders: tuple[str, ...], **asked: Any
+    files: tuple[str, ...],
+    scenario: str | None,
+    folders: tuple[str, ...],
+    page: str | None,
+    **asked: Any,
 ) -> int:
     """Play the race file or the recorded Run in each FILE, and tell why it breaks a claim.
 
-    Of several, each is told under its name, even if another one cannot be read. Exits 1 if one is
-    violated, 2 if one cannot be played.
+    FILE may also be the name of a scenario from `testbed list`, or your own as FILE.py:function:
+    its calm run is told. Of several, each is told under its name, even if another one cannot be
+    read. Exits 1 if one is violated, 2 if one cannot be played.
 
     \b
     testbed explain race.yaml                who knew what when, and which deviations it takes
     testbed explain race.yaml --md           the same, to paste into an issue
     testbed explain race.yaml --growth       and after which step the Run was as good as lost
     testbed explain races/*.race.yaml        each of them
+    testbed explain race.yaml --page r.html  a page that opens from disk
+    testbed explain races/*.race.yaml --page pages
     """
-    how, trust = _How(**asked), trust_of(scenario, folders)
+    if asked["with_map"] and page is None:
+        raise ScenarioError("--map: a map stands on a page.\nNext: say --page FILE.html as well")
+    paths = page_paths(page, files) if page is not None else []
+    how = _How(**asked, pages=dict(zip(files, paths, strict=False)))
+    trust = trust_of(scenario, folders)
     if len(files) == 1:
         told, code = _told(files[0], trust, how)
         if isinstance(told, dict):
@@ -110,16 +103,7 @@ def command(
         return code
     codes, all_told = [], []
     for number, file in enumerate(files):
-        try:
-            told, code = _told(file, trust, how)
-        except (HarnessBug, ReplayDiverged):
-            raise
-        except HarnessError as error:
-            told, code = _bad(f"{type(error).__name__}: {error}", how), BAD
-        except (Exception, SystemExit) as error:
-            if (raised := raised_by_theirs(error)) is None:
-                raise
-            told, code = _bad(raised.said, how), BAD
+        told, code = _told_or_bad(file, trust, how)
         codes.append(code)
         if isinstance(told, dict):
             all_told.append({"file": file, **told})
@@ -132,93 +116,52 @@ def command(
     return code
 
 
+def _told_or_bad(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int]:
+    """What is told of one of several files; what is wrong with it, if it cannot be played."""
+    try:
+        return _told(file, trust, how)
+    except (HarnessBug, ReplayDiverged):
+        raise
+    except HarnessError as error:
+        return _bad(f"{type(error).__name__}: {error}", how), BAD
+    except (Exception, SystemExit) as error:
+        if (raised := raised_by_theirs(error)) is None:
+            raise
+        return _bad(raised.said, how), BAD
+
+
 def _bad(said: str, how: _How) -> str | dict[str, Any]:
     return {"error": said} if how.as_json else said
 
 
 def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int]:
     """What is told of one file, as a text or for JSON, and its exit code."""
-    run = _played(file, trust)
-    again, code = line_for("explain", file, trust), exit_code(run.verdict)
-    # What a program would do without one of the lines is not on its tape.
-    tried = () if run.verdict.attended else flipped(run.race, run.recipe, run.violation)
-    if how.as_md:
-        return _issue(run, tried, again), code
-    with_growth = how.with_growth and bool(run.claim) and not run.verdict.attended
+    run = played(file, trust)
+    code, tried = exit_code(run.verdict), lines_tried(run)
+    path = how.pages.get(file)
+    # Markdown does not tell of it.
+    is_told = how.with_growth and (path is not None or not how.as_md)
+    with_growth = is_told and bool(run.claim) and not run.verdict.attended
     rates = _growth(run, how.seed) if with_growth else []
+    if path is not None:
+        write_page_of(run, path, tried, rates, with_map=how.with_map)
     if how.as_json:
-        return _as_dict(run, tried, rates, again), code
+        return _as_dict(run, tried, rates, path), code
+    if how.as_md:
+        if path is not None:
+            click.echo(f"Page: {path}", err=True)
+        return issue(run, tried), code
     steps = {step.number: step.option for step in run.trace.steps}
     parts = [story(run.trace, run.verdict, run.claim)]
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
-        parts.append(_beside(run)[1])
+        parts.append(writes_beside(run, beside(run)))
     parts += ["\n".join(needed_lines(run.race, tried, run.claim))]
     parts += ["\n".join(growth_lines(rates, steps))]
-    last = f"{run.verdict}\nAgain: {again}"
+    last = f"{run.verdict}\nAgain: {run.again}" + (f"\nPage: {path}" if path is not None else "")
     return "\n".join([*(f"{part}\n" for part in parts if part), last]), code
 
 
-def _played(file: str, trust: Trust) -> _Run:
-    """Play the Run of a race file, or of a trace, whose first character is a brace."""
-    try:
-        with Path(file).open("rb") as opened:
-            is_trace = not is_race(file) and opened.read(1) == b"{"
-    except OSError:
-        is_trace = False  # reading it as a race file says what is wrong
-    if not is_trace:
-        given = open_race(file, trust, "explain")
-        race, recipe = given.race, given.recipe
-        played = play(race, recipe)
-        faults = tuple(strike.fault for strike in race.faults)
-        hits = tuple(played.world.hits)
-        return _Run(recipe, race, played.trace, played.verdict, faults, hits)
-    recorded = load_trace(file)
-    begin_as(recorded)
-    name = recorded.header["scenario"]
-    line = line_naming("explain", file, name)
-    named = Named(name, f"{file}, line 1", f"{file} was recorded from", line, TraceRefused)
-    recipe = with_tape(allowed(named, trust), recorded)
-    switches, without = recorded.header["switches"], recorded.header.get("without", ())
-    faults = faults_in(recorded.header)
-    trace = Trace({}, keep=True)
-    again = line_for("replay", file, trust.naming(recipe.name))
-    chooser = Replayed(recorded.steps, again=to_tell_apart(again))
-    world = recipe.world(switches, faults=faults, without=without)
-    verdict = world.run(chooser, driver="direct", trace=trace)
-    if "guests" in recorded.header:
-        # What was served for hours is no race, and would take as long to write as one.
-        race = Race(recipe.name, switches=Map({k: str(v) for k, v in switches.items()}))
-        return _Run(recipe, race, trace, verdict, tuple(faults), tuple(world.hits))
-    # Under the holds of a race the Steps in between are others, so a place is a number of turns.
-    recipe = with_tape(recipe, recorded, by_turns=True)
-    race = race_of(recipe, switches, trace.choices, faults=faults, without=without)
-    return _Run(recipe, race, trace, verdict, tuple(faults), tuple(world.hits))
-
-
-def _beside(run: _Run, rows_max: int = SIDE_ROWS_MAX) -> tuple[Verdict, str]:
-    """The calm run of the same World, and its writes beside those of this Run. If this Run ends
-    otherwise than its counterpart, that is shown, with the same faults."""
-    hits = run.hits if any(v.invariant == Confluent.name for v in run.verdict.violations) else ()
-    trace = Trace({}, keep=True)
-    world = run.recipe.world(run.race.switches, faults=run.faults, without=run.race.without)
-    play_counterpart(world, hits, trace)
-    assert world.verdict is not None
-    title = struck_alike("the calm run", len(hits))
-    return world.verdict, side_by_side(trace, run.trace, rows_max, title)
-
-
-def _issue(run: _Run, tried: Sequence[Flipped[Deviation]], again: str) -> str:
-    """The story as Markdown, with the calm run beside it unless the Run is that itself."""
-    beside: list[str] = []
-    if len(run.race) and not run.verdict.attended:
-        calm, writes = _beside(run, ROWS_MAX)
-        beside = [str(calm), writes]
-    needed = needed_lines(run.race, tried, run.claim)
-    told = Issue(run.race.text(), again, run.claim, tuple(needed), tuple(beside))
-    return explain_md(run.trace, run.verdict, told).rstrip("\n")
-
-
-def _growth(run: _Run, seed: int) -> list[FailureRate]:
+def _growth(run: ExplainedRun, seed: int) -> list[FailureRate]:
     """The failure rate along the Run, after each effect and each pick."""
     faults = [strike.fault for strike in run.race.faults]
     violation = told_of(run.verdict, run.claim)
@@ -242,7 +185,10 @@ def _growth(run: _Run, seed: int) -> list[FailureRate]:
 
 
 def _as_dict(
-    run: _Run, tried: Sequence[Flipped[Deviation]], rates: Sequence[FailureRate], again: str
+    run: ExplainedRun,
+    tried: Sequence[Flipped[Deviation]],
+    rates: Sequence[FailureRate],
+    path: Path | None,
 ) -> dict[str, Any]:
     deviations = [{"said": str(each.deviation), "needed": each.is_necessary} for each in tried]
     along = [{"step": each.point, "failed": each.failed, "runs": each.runs} for each in rates]
@@ -254,5 +200,6 @@ def _as_dict(
         story=explained(run.trace, run.verdict, run.claim),
         deviations=deviations,
         growth=along,
-        again=again,
+        again=run.again,
+        **({"page": str(path)} if path is not None else {}),
     )

@@ -21,6 +21,7 @@ from testbed.search.effort import EFFORTS
 from testbed.world.chooser_kinds import known
 
 RUNS = "Play at most this many Runs, whatever --effort allows."
+PAGE = "Also write a page of each race into this folder, and a list of them."
 SECONDS = click.FloatRange(min=0)
 CHOOSER = f"Let only this one decide: {', '.join(known())}, or your own FILE.py:Class."
 
@@ -47,6 +48,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--ledger", metavar="FILE", help="Record the search here, for --resume."),
         click.option("--resume", is_flag=True, help="Go on with the search in the ledger."),
         click.option("--until-first", is_flag=True, help="Stop at the first race."),
+        click.option("--page", metavar="DIR", help=PAGE),
         click.option("--json", "as_json", is_flag=True, help=JSON),
         click.option("--junitxml", metavar="FILE", help="Write a JUnit test case for each claim."),
     )
@@ -69,6 +71,7 @@ def command(scenario: str, **given: Any) -> int:
     testbed search double_bind --switch guard=on      with its guard on it must hold
     testbed search double_bind --faults crash --effort deep
     testbed search double_bind --ledger night.ledger --resume
+    testbed search double_bind --page pages           a page of each race, to look at
     testbed search double_bind --as alpha,beta='./my-scheduler --name {name}'
     """
     code: int = import_module("testbed.cli.searching.search").search(scenario, **given)

@@ -1,5 +1,5 @@
 """What `testbed search` does, from the options on the command line to the exit code.
 
-May use: show, jobs, playing, progress, races, attaching.
-In order: folder, junit, live, report, search.
+May use: show, jobs, playing, progress, races, explained, attaching.
+In order: folder, pages, junit, live, report, search.
 """

@@ -41,6 +41,8 @@ class Races:
         self.recipe = recipe
         self.unwritten: dict[str, ScenarioError] = {}
         """By the name of a Finding: why it has no file."""
+        self.pages: dict[str, Path | str] = {}
+        """By the name of a Finding: its page, or why it has none; only if pages were asked for."""
         self._paths: dict[str, Path] = {}
         """By the name of a Finding: its file."""
         self._written: dict[Path, bytes] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from testbed.cli.searching.folder import Races
@@ -115,7 +116,7 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
     if is_calm(finding):
         # The file of a race without a line is named in `--json` alone.
         line = f"The calm run violates this, so it takes no race: {races.calm(race)}"
-        return "\n".join([*lines, line, "", *_story(race, recipe)]).rstrip()
+        return "\n".join([*lines, line, "", *_story(race, recipe), *_page(finding, races)]).rstrip()
     lines += ["", *_story(race, recipe)]
     lines += [f"  without: {race.left_out}"] if race.without else []
     lines += [f"  late:    {hold}" for hold in race.holds]
@@ -137,10 +138,24 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
         lines.append(f"  shrunk:  not to the end, {left} left: {finding.not_shrunk}")
     if kept := races.kept(finding):
         lines.append(f"  kept:    {kept} was there, and is another race")
+    lines += _page(finding, races)
     if unwritten := races.unwritten.get(finding.name):
         return "\n".join([*lines, f"  file:    none, {unwritten}", "", finding.race.rstrip()])
     lines += [f"  file:    {races.path(finding)}", f"  again:   {races.again(finding)}"]
     return "\n".join(lines)
+
+
+def _page(finding: Finding, races: Races) -> list[str]:
+    """The line that names its page, or says why there is none; nothing if none was asked for."""
+    page = races.pages.get(finding.name)
+    return (
+        [] if page is None else [f"  page:    {'' if isinstance(page, Path) else 'none, '}{page}"]
+    )
+
+
+def _page_as_dict(finding: Finding, races: Races) -> dict[str, str | None]:
+    page = races.pages.get(finding.name)
+    return {} if page is None else {"page": str(page) if isinstance(page, Path) else None}
 
 
 def _story(race: Race, recipe: Scenario) -> list[str]:
@@ -174,6 +189,7 @@ def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
                 **finding.as_dict(),
                 "file": races.path(finding) if finding.race else None,
                 "kept": races.kept(finding) or None,
+                **_page_as_dict(finding, races),
                 "again": races.again(finding) if finding.race else more["again"],
             }
             for finding in search.found

@@ -28,6 +28,7 @@ from testbed.cli.progress import Clock
 from testbed.cli.searching.folder import FOLDER, Races
 from testbed.cli.searching.junit import write_junit
 from testbed.cli.searching.live import SearchProgress
+from testbed.cli.searching.pages import Pages, pages_in
 from testbed.cli.searching.report import (
     allowed_line,
     as_dict,
@@ -80,6 +81,7 @@ class Wishes:
     out: str | None
     as_json: bool
     junitxml: str | None
+    page: str | None
     programs: Programs
 
 
@@ -135,12 +137,12 @@ def _search(wishes: Wishes, player: Player) -> int:
     clock, out = Clock(wishes.seconds), wishes.out or FOLDER
     races = Races(out, recipe, wishes.task.folders, wishes.programs.words)
     races.check()
+    pages = pages_in(wishes.page, races)
     progress = SearchProgress(clock)
     shown: list[Finding] = []
 
     def show(finding: Finding) -> None:
-        if finding.race:
-            races.write(finding)
+        _write(finding, races, pages)
         shown.append(finding)
         if not wishes.as_json:
             progress.clear()
@@ -178,6 +180,13 @@ def _search(wishes: Wishes, player: Player) -> int:
     for unwritten in races.unwritten.values():
         raise unwritten
     return INTERRUPTED if search.stopped == "interrupted" else CODES[outcome_of(search)]
+
+
+def _write(finding: Finding, races: Races, pages: Pages) -> None:
+    """Write its race file and its page; neither if it could not be played again."""
+    if finding.race:
+        races.write(finding)
+        pages.write(finding)
 
 
 def _exhaustive(wishes: Wishes, player: Player) -> Complete | None:
@@ -357,6 +366,7 @@ def _again(wishes: Wishes, search: Search) -> str:
         "--driver": None if task.driver == "direct" else task.driver,
         "--jobs": wishes.jobs,
         "--out": wishes.out,
+        "--page": wishes.page,
     }
     for option, setting in given.items():
         words += [] if setting is None else [option, str(setting)]

@@ -1,0 +1,59 @@
+"""What tests of the page share: one Chromium, the page of the stolen slot, and one window of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import TO_INSTALL, Open, Seen, chromium, path_of_chromium, seen, written
+from playwright.sync_api import Browser
+from stolen_slot_page import page_data
+from toy_map import toy_map
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of a module."""
+    if path_of_chromium() is None:
+        if os.environ.get("TESTBED_WITHOUT_CHROMIUM") == "1":
+            pytest.skip("TESTBED_WITHOUT_CHROMIUM=1: THE PAGE IS NOT SEEN IN A REAL BROWSER")
+        pytest.fail(
+            f"there is no Chromium to see the page in: {TO_INSTALL}\n"
+            "To do without: TESTBED_WITHOUT_CHROMIUM=1",
+            pytrace=False,
+        )
+    with chromium() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def stolen_slot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the stolen slot, with a map to play on."""
+    return written(tmp_path_factory.mktemp("page") / "page.html", page_data(told_map=toy_map()))
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, stolen_slot: Path) -> Iterator[Seen]:
+    """One window, in which page after page is opened."""
+    with seen(browser, stolen_slot) as it:
+        yield it
+
+
+@pytest.fixture
+def opened(browser: Browser, window: Seen, stolen_slot: Path) -> Open:
+    """Opens a page: in the one window, or under other options in a window of its own, which takes
+    three times as long."""
+
+    def opens(
+        place: str = "", *, file: Path | None = None, **options: Any
+    ) -> AbstractContextManager[Seen]:
+        named = file or stolen_slot
+        if options:
+            return seen(browser, named, place, **options)
+        return nullcontext(window.show(named, place))
+
+    return opens
