@@ -2,7 +2,7 @@
 
 May use: testbed, actors.
 In order: basics, slots, preemption, nominations, priority, caches, leaders, kubelet, budgets,
-  controllers, autoscaling, cluster.
+  controllers, autoscaling, cluster, levels.
 Tags:
   several-schedulers: more than one scheduler binds pods, and each knows its own memory alone.
   nomination: room is kept for a pod, or should be.

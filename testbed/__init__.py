@@ -5,7 +5,7 @@ is a room. Its `__init__` says what it is for, what it may use, and in which ord
 
 In order: errors, version, code, objects, words, switches, policy, child, store, turns,
   client, fault, faults, invariant, invariants, chooser, choosers, world, attended, races, search,
-  story, testing, maps, page.
+  story, testing, maps, page, teaching.
 Doors, in order: __init__, strategies, pytest_plugin, checks, cli, __main__.
 
 The names below are promised. Everything else can be imported too, but may change.

@@ -50,6 +50,13 @@ def use(*classes: type) -> None:
         _OWN[each.__name__] = (each, sys.modules.get(each.__module__))
 
 
+def let_go(*classes: type) -> None:
+    """Let switches name these classes no more."""
+    for each in classes:
+        if own().get(each.__name__) is each:
+            del _OWN[each.__name__]
+
+
 def load(path: str | Path) -> None:
     """Run that file, and `use` each class that it defines."""
     file = Path(path).resolve()

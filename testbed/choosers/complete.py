@@ -86,7 +86,8 @@ class Complete(Exhaustive):
         """The turns of that path alone."""
         self._repeats = Repeats()
         self._walk: Walk
-        self._faults_max = 0
+        self.faults_tried = 0
+        """How many faults it lets strike in one Run, at most."""
         self._spends: Footprint | None = None
         """What a fault touches beside its own, if fewer may strike than the scenario allows."""
         self._looks_back = False
@@ -126,7 +127,7 @@ class Complete(Exhaustive):
             status += f" up to {' and '.join(sorted(self.limits))}"
         return (
             f"{status}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
-            f"{self.blocked:,} blocked, ≤ {counted(self._faults_max, 'fault')}, no delays"
+            f"{self.blocked:,} blocked, ≤ {counted(self.faults_tried, 'fault')}, no delays"
         )
 
     def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:
@@ -134,7 +135,7 @@ class Complete(Exhaustive):
         keeps, summary = self._classes.keeps, self.summary
         check_ended(path, is_complete=self.is_complete, keeps=keeps, summary=summary)
         check_limits(path, self.limits)
-        write(path, self.header, {**terms, "faults_max": self._faults_max}, self.seen)
+        write(path, self.header, {**terms, "faults_max": self.faults_tried}, self.seen)
 
     # -- one Run --------------------------------------------------------------------------------
 
@@ -143,8 +144,8 @@ class Complete(Exhaustive):
         if self._is_exhausted or self.runs == self.runs_max:
             return None
         allowed = run.faults_max
-        self._faults_max = allowed if self.faults_max is None else min(self.faults_max, allowed)
-        self._spends = ANY_FAULT if self._faults_max < allowed else None
+        self.faults_tried = allowed if self.faults_max is None else min(self.faults_max, allowed)
+        self._spends = ANY_FAULT if self.faults_tried < allowed else None
         self._walk = Walk(run)
         self._repeats.begin(run)
         return Plan(f"complete, run {self.runs}")
@@ -160,7 +161,7 @@ class Complete(Exhaustive):
         return node.index[node.chosen]
 
     def strike(self, options: Options) -> int | None:
-        if self._walk.strikes == self._faults_max or not options.faults:
+        if self._walk.strikes == self.faults_tried or not options.faults:
             return None
         node = self._node(options, at_rest=True)
         if node.chosen is None or node.is_left:
@@ -219,7 +220,7 @@ class Complete(Exhaustive):
     def _arrive(self, options: Options, *, at_rest: bool) -> TurnNode:
         """The node of a turn that no Run has reached: note what the last turn withdrew, and find
         what goes on sleeping."""
-        end = len(options) if self._walk.strikes < self._faults_max else options.ready
+        end = len(options) if self._walk.strikes < self.faults_tried else options.ready
         first = options.ready if at_rest else 0
         index = named([options[place] for place in range(first, end)], first)
         asleep: dict[Name, Tried] = {}
@@ -287,7 +288,7 @@ class Complete(Exhaustive):
     def _silent_races(self, turn: OrderedTurn, place: int) -> Iterator[int]:
         """Earlier turns that withdrew an Option which clashes with this turn: the opposite order
         must be tried there, in which this turn comes first and the Option after it."""
-        may_strike = self._walk.strikes < self._faults_max
+        may_strike = self._walk.strikes < self.faults_tried
         for first, node in enumerate(self._nodes[:place]):
             is_open = node.silenced and not self._past.is_before(first, place)
             if is_open and node.silences(turn, may_strike):
@@ -356,7 +357,7 @@ class Complete(Exhaustive):
         would have come later, or a fault at rest, so all is tried at every node of such a Run.
         """
         if verdict.end in AT_REST:
-            limits = self._walk.spent if self._walk.strikes < self._faults_max else set()
+            limits = self._walk.spent if self._walk.strikes < self.faults_tried else set()
             if self._nodes and not self._nodes[-1].is_left:
                 self._withdrawn(self._nodes[-1], self._past.turns[-1], ())
         else:

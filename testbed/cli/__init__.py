@@ -5,7 +5,7 @@ Exit codes, of every command:
 
 May use: all that stands before it.
 In order: show, own, jobs, playing, recorded, progress, mutant_lists, worth, compared, raised,
-  races, mapped, explained, profiled, benches, attaching, searching, commands,
+  races, mapped, explained, wrong_answers, profiled, benches, attaching, searching, commands,
   __init__.
 """
 
@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "List the scenarios that have a short name, by theme.",
     "show": "Print the page of a scenario, and tell its race.",
     "init": "Write a scenario and a test of your own, to start from.",
+    "learn": "Learn how races come about: mend small programs, level by level.",
     "run": "Play one Run of a scenario.",
     "search": "Play many Runs of a scenario, and save each race as a file.",
     "sweep": "Let one fault strike at every operation of every actor.",
@@ -39,6 +40,7 @@ COMMANDS = {
     "manifest": "Check how Kubernetes manifests are understood.",
     "switches": "Show how components may behave, and do in each profile.",
     "mutants": "Check that the claims find every bug put in on purpose.",
+    "grade": "Mark the answers of a class.",
     "bench": "Measure the testbed on this machine.",
 }
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import click
 
 from testbed.policy import load
+from testbed.world.users_code import OWN_LEVELS, levels_package
 
 
 def own_policies(command: Callable[..., int]) -> Callable[..., int]:
     """Let a command take `--policy FILE`; each file is loaded before anything else is done."""
 
     def load_all(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+        if files and OWN_LEVELS in os.environ:
+            levels_package()  # the answer to a level imports that
         for file in files:
             load(file)
 

@@ -29,7 +29,15 @@ from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
 from testbed.world.lap_proof import breach_by_lap
-from testbed.world.users_code import PACKAGE, import_first_from, imported, in_file, standing_at
+from testbed.world.users_code import (
+    LEVELS,
+    PACKAGE,
+    import_first_from,
+    imported,
+    in_file,
+    levels_package,
+    standing_at,
+)
 from testbed.world.world import World
 
 GUARD = "guard"
@@ -311,8 +319,10 @@ def of(build: Callable[..., None], name: str = "") -> Scenario:
 
 
 def known() -> list[Scenario]:
-    """The scenarios with short names, in order."""
-    return [_short(name) for name in sorted(_shelf())]
+    """The scenarios with short names, in order; the levels of `testbed learn` are not among them,
+    though each is found by its name."""
+    shelved = (name for name, module in _shelf().items() if not module.startswith(f"{LEVELS}."))
+    return [_short(name) for name in sorted(shelved)]
 
 
 def find(name: str) -> Scenario:
@@ -352,10 +362,12 @@ def _shelf() -> Mapping[str, str]:
     for package, folders in packages:
         for info in pkgutil.iter_modules(folders):
             module = f"{package}.{info.name}"
-            if info.ispkg:
-                packages.append((module, [str(Path(each, info.name)) for each in folders]))
-            else:
+            if not info.ispkg:
                 found[info.name] = module
+            elif module == LEVELS:
+                packages.append((module, [*levels_package().__path__]))
+            elif package == PACKAGE:
+                packages.append((module, [str(Path(each, info.name)) for each in folders]))
     return found
 
 

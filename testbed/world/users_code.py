@@ -17,6 +17,10 @@ from testbed.errors import HarnessError, ScenarioError, UnknownName
 
 PACKAGE = "scenarios"
 """The package of the scenarios with short names."""
+LEVELS = f"{PACKAGE}.levels"
+"""The room of the levels of `testbed learn`, which are no page of the shelf."""
+OWN_LEVELS = "TESTBED_LEVELS"
+"""The environment variable that names a folder with levels of the user's own."""
 FILE = re.compile(r"(?P<file>.*\.py)(:(?P<function>.*))?")
 
 
@@ -83,6 +87,22 @@ def imported(name: str) -> ModuleType:
             f"{name}: the module {module_name!r} cannot be imported: "
             f"{type(error).__name__}: {error}{_next_of_import(module_name, error)}."
         ) from error
+
+
+def levels_package() -> ModuleType:
+    """The room of the levels, as a package in which also those of the user's own folder are found;
+    ScenarioError if there is no such folder."""
+    package = imported(LEVELS)
+    if own := os.environ.get(OWN_LEVELS):
+        folder = os.path.abspath(own)
+        if not os.path.isdir(folder):
+            raise ScenarioError(
+                f"{OWN_LEVELS}={own}: there is no such folder.\n"
+                "Next: name the folder that your levels stand in, one file each."
+            )
+        if folder not in package.__path__:
+            package.__path__.append(folder)
+    return package
 
 
 def _next_of_import(module_name: str, error: BaseException) -> str:

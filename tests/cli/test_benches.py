@@ -30,6 +30,7 @@ from testbed.cli.benches import (
     determinism,
     door,
     false_alarms,
+    grade,
     life,
     load,
     maps,
@@ -304,6 +305,16 @@ def test_what_a_run_costs_is_its_turns_in_checkpoints() -> None:
     turns = found["turns_per_s"] / found["runs_per_s"]
     assert turns == pytest.approx(10, rel=0.1)
     assert found["checkpoints_per_run"] == pytest.approx(turns / found["ratio"], rel=0.3)
+
+
+def test_marks_are_measured_beside_processes_that_do_nothing() -> None:
+    """How many in a second, and for how many bare starts one stands."""
+    told: list[str] = []
+    figures = grade.measure(rounds=1, starts=1, levels_max=1, tell=told.append)
+    assert_measured(figures)
+    assert figures["answers"] == 1
+    assert figures["ratio"] < 1
+    assert told == ["round 1 of 1"]
 
 
 def test_complete_maps_are_measured_beside_plain_runs() -> None:

@@ -234,8 +234,9 @@ def test_help_names_every_command(run: Run) -> None:
     for name, line in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(line)}$", out, re.MULTILINE)
     assert list(COMMANDS) == [
-        "demo", "list", "show", "init", "run", "search", "sweep", "compare", "certify", "attach",
-        "serve", "replay", "explain", "check", "keep", "manifest", "switches", "mutants", "bench",
+        "demo", "list", "show", "init", "learn", "run", "search", "sweep", "compare", "certify",
+        "attach", "serve", "replay", "explain", "check", "keep", "manifest", "switches", "mutants",
+        "grade", "bench",
     ]  # fmt: skip
 
 
@@ -932,8 +933,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["rnu"],
         2,
         "UnknownName: there is no command 'rnu'. Did you mean 'run'?\n"
-        "Known: attach, bench, certify, check, compare, demo, explain, init, keep, list, manifest, "
-        "mutants, replay, run, search, serve, show, sweep, switches.\n"
+        "Known: attach, bench, certify, check, compare, demo, explain, grade, init, keep, learn, "
+        "list, manifest, mutants, replay, run, search, serve, show, sweep, switches.\n"
         "Next: testbed --help\n",
     ),
     "an unknown option": (
@@ -1032,7 +1033,7 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
         ["bench", "turn"],
         2,
         "UnknownName: there is no benchmark 'turn'. Did you mean 'turns'?\n"
-        "Known: api, autoscale, cluster, compare, determinism, door, false-alarms, "
+        "Known: api, autoscale, cluster, compare, determinism, door, false-alarms, grade, "
         "maps, pairs, preempt, runs, schedule, search, store, turns.\n"
         "Next: testbed bench --help\n",
     ),

