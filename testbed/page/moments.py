@@ -1,7 +1,7 @@
 """Moments: the rows of a page, from top to bottom, and what has changed up to each of them.
 
 1. A row is shown for each Step with a mark that matters, for each that changed what is in the Store
-   or what an actor believes of it, and for how it all begins.
+   or what an actor believes of it, and for how it all begins; in a short Run for each with a mark.
 2. If there are too many, those with the heaviest marks are kept, and of like ones the last. What
    the others have changed belongs to the next row that is kept.
 3. The actors that the story tells of get a lane, then the busiest. They stand in the order in which
@@ -22,6 +22,8 @@ from testbed.store.change import Entry
 from testbed.story.diagram import ANY, MATTERS
 from testbed.turns.trace import Step
 
+SHORT_MAX = 40
+"""How many rows a Run has at most in which each mark is shown."""
 LANES_MAX = 8
 """With that of the Store."""
 GONE = -1
@@ -70,16 +72,17 @@ class Moments:
 
     def _kept(self, rows_max: int) -> set[int]:
         """(1 and 2) The Steps that get a row."""
-        weights: dict[int, int] = {}
-        for step, marks in self._marking.by_step.items():
-            weight = max(mark["weight"] for mark in marks)
-            if weight >= MATTERS:
-                weights[step] = weight
-        for step in self._truth.steps_in_sight:
-            weights.setdefault(step, ANY)
+        weights = dict.fromkeys(self._truth.steps_in_sight, ANY)
         for step, by_actor in self._beliefs.steps.items():
             if any(change.changed for change in by_actor.values()):
-                weights.setdefault(step, ANY)
+                weights[step] = ANY
+        marked = {
+            step: max(mark["weight"] for mark in marks)
+            for step, marks in self._marking.by_step.items()
+        }
+        is_short = sum(step <= self._last for step in {*weights, *marked}) <= SHORT_MAX
+        least = ANY if is_short else MATTERS
+        weights |= {step: weight for step, weight in marked.items() if weight >= least}
         steps = sorted(step for step in weights if step <= self._last)
         heaviest = sorted(steps, key=lambda step: (-weights[step], -step))
         # The last row has what changed in the end.
