@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import count
 from pathlib import Path
 
 import attrs
@@ -12,7 +14,7 @@ import click
 from testbed import policy
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
-from testbed.cli.mapped import mapped, mapped_if_small
+from testbed.cli.mapped import Maps
 from testbed.cli.playing import placed
 from testbed.cli.races import NamedRace, is_race, open_race, stem_of
 from testbed.cli.recorded import begin_as, to_tell_apart, with_tape
@@ -20,6 +22,7 @@ from testbed.errors import ScenarioError, TraceRefused
 from testbed.fault import Fault, Hit
 from testbed.invariant import Verdict, Violation
 from testbed.invariants.confluence import Confluent, struck_alike
+from testbed.maps.mapping import NoMap
 from testbed.maps.state_map import StateMap
 from testbed.objects.meta import Map
 from testbed.page.subject import CalmRun
@@ -83,10 +86,27 @@ class ExplainedRun:
         """The claim that is told of; empty if none was breached."""
         return self.violation.invariant if self.violation is not None else ""
 
+    @cached_property
+    def calm(self) -> CalmRun:
+        """The calm run of the same World. If `confluent` is breached, the same faults strike in it:
+        it is the counterpart of this Run."""
+        is_confluent = all(v.invariant != Confluent.name for v in self.verdict.violations)
+        hits = () if is_confluent else self.hits
+        trace = Trace({}, keep=True)
+        world = self.recipe.world(self.race.switches, faults=self.faults, without=self.race.without)
+        play_counterpart(world, hits, trace)
+        assert world.verdict is not None
+        return CalmRun(struck_alike("the calm run", len(hits)), trace, world.verdict)
+
+    @property
+    def has_calm(self) -> bool:
+        """Whether it is another Run than the calm one, and can be held against that."""
+        return bool(len(self.race)) and not self.verdict.attended
+
 
 def played(file: str, trust: Trust) -> ExplainedRun:
-    """Play the Run of a race file, or of a trace, whose first character is a brace; or the calm
-    run, if it is no file and names a scenario."""
+    """Play the Run of a race file, or of a trace: its first character is a brace. If it is no file
+    and names a scenario, play its calm run."""
     try:
         with Path(file).open("rb") as opened:
             is_trace = not is_race(file) and opened.read(1) == b"{"
@@ -101,7 +121,7 @@ def played(file: str, trust: Trust) -> ExplainedRun:
 
 def of_race(given: NamedRace, retold_max: int = 0) -> ExplainedRun:
     """Play the Run of a race file that was read. With real programs it may breach nothing: then it
-    is played again, so many times at most."""
+    is played again, `retold_max` times at most."""
     race, recipe = given.race, given.recipe
     done = play(race, recipe)
     for _ in range(retold_max if recipe.attendance is not None else 0):
@@ -177,28 +197,16 @@ def _recorded(file: str, trust: Trust) -> ExplainedRun:
     )
 
 
-def beside(run: ExplainedRun) -> CalmRun:
-    """The calm run of the same World. If this Run ends otherwise than its counterpart, that is
-    played, with the same faults."""
-    hits = run.hits if any(v.invariant == Confluent.name for v in run.verdict.violations) else ()
-    trace = Trace({}, keep=True)
-    world = run.recipe.world(run.race.switches, faults=run.faults, without=run.race.without)
-    play_counterpart(world, hits, trace)
-    assert world.verdict is not None
-    return CalmRun(struck_alike("the calm run", len(hits)), trace, world.verdict)
-
-
-def writes_beside(run: ExplainedRun, calm: CalmRun, rows_max: int = SIDE_ROWS_MAX) -> str:
+def writes_beside(run: ExplainedRun, rows_max: int = SIDE_ROWS_MAX) -> str:
     """The writes of the calm run, and those of this Run."""
-    return side_by_side(calm.trace, run.trace, rows_max, calm.name)
+    return side_by_side(run.calm.trace, run.trace, rows_max, run.calm.name)
 
 
 def issue(run: ExplainedRun, tried: Sequence[Flipped[Deviation]]) -> str:
     """The story as Markdown, with the calm run beside it unless the Run is that itself."""
     shown: list[str] = []
-    if len(run.race) and not run.verdict.attended:
-        calm = beside(run)
-        shown = [str(calm.verdict), writes_beside(run, calm, ROWS_MAX)]
+    if run.has_calm:
+        shown = [str(run.calm.verdict), writes_beside(run, ROWS_MAX)]
     needed = needed_lines(run.race, tried, run.claim)
     told = Issue(run.race.text(), run.again, run.claim, tuple(needed), tuple(shown))
     return explain_md(run.trace, run.verdict, told).rstrip("\n")
@@ -215,16 +223,13 @@ def write_page_of(
     path: Path,
     tried: Sequence[Flipped[Deviation]],
     rates: Sequence[FailureRate] = (),
-    *,
-    with_map: bool = False,
+    maps: Maps | None = None,
 ) -> None:
-    """Write the page of that Run, with the complete map of its World if that looks small or if it
-    is wanted."""
+    """Write the page of that Run, with the complete map of its World if `maps` has it."""
     from testbed.page.data import page_data
     from testbed.page.page import render
     from testbed.page.subject import PageSubject
 
-    has_calm = bool(len(run.race)) and not run.verdict.attended
     subject = PageSubject(
         run.recipe,
         run.race,
@@ -234,26 +239,27 @@ def write_page_of(
         issue(run, tried),
         run.file,
         run.text,
-        beside(run) if has_calm else None,
+        run.calm if run.has_calm else None,
         tried,
         rates,
-        map_of(run, with_map=with_map),
+        map_of(run, Maps() if maps is None else maps),
     )
     write_page(path, render(page_data(subject)))
 
 
-def map_of(run: ExplainedRun, *, with_map: bool) -> StateMap | None:
-    """The complete map of the World of that Run, if it looks small or if it is wanted; then it is
-    said why there is none."""
-    if run.race.without or run.verdict.attended:
-        return None
-    if not with_map:
-        return mapped_if_small(run.recipe, run.race.switches, run.faults)
-    found = mapped(run.recipe, run.race.switches, run.faults)
-    if isinstance(found, StateMap):
-        return found
-    click.echo(f"No map: {found.said}", err=True)
-    return None
+def map_of(run: ExplainedRun, maps: Maps) -> StateMap | None:
+    """The complete map of the World of that Run. If there is none, and all are wanted, it is said
+    why."""
+    found: StateMap | NoMap | None
+    if run.verdict.attended:
+        found = NoMap("real programs took part: what they would do next is not known.")
+    elif run.race.without:
+        found = NoMap(f"{run.race.left_out} left out; a map is that of the whole scenario.")
+    else:
+        found = maps.of(run.recipe, run.race.switches, run.faults)
+    if isinstance(found, NoMap) and maps.all_wanted:
+        click.echo(f"No map: {found.said}", err=True)
+    return found if isinstance(found, StateMap) else None
 
 
 def page_paths(given: str, files: Sequence[str]) -> list[Path]:
@@ -287,10 +293,11 @@ def _stem(file: str) -> str:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write a page whole; it replaces the page that was there."""
+    """Write a page whole; it replaces the page that was there, and no other file."""
+    half: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(path.name + ".new")
+        half = _new_beside(path)
         half.write_text(text, encoding="utf-8", newline="\n")
         half.replace(path)
     except OSError as error:
@@ -298,3 +305,18 @@ def write_page(path: Path, text: str) -> None:
             f"--page {path}: cannot be written: {error.strerror}.\n"
             "Next: name a file that ends in .html, in a folder you may write."
         ) from error
+    finally:
+        if half is not None:
+            half.unlink(missing_ok=True)
+
+
+def _new_beside(path: Path) -> Path:
+    """A new, empty file in the same folder."""
+    for number in count(1):
+        found = path.with_name(f"{path.name}.{number}.new")
+        try:
+            found.touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        return found
+    raise AssertionError

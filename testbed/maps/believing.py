@@ -1,8 +1,9 @@
 """Believing: what there is in a state, and what each actor believes, as far as that is known.
 
 An actor believes what its Caches hold; of other kinds, what stands in the variables of its tasks
-and was once in the Store. That is all part of what states are compared by, so it is the same on
-each way that leads there. Of an actor that digests itself the variables are not.
+and was once in the Store, even if the Store has forgotten that since. That is all part of what
+states are compared by, so it is the same on each way that leads there. Of an actor that digests
+itself the variables are not.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 import attrs
 
 from testbed.invariants.lasso.moment import EVENTS, tells_time
-from testbed.maps.shown import Shown, revision_of, version
+from testbed.maps.describing import Shown, described, revision_of
 from testbed.objects.meta import Object
+from testbed.store.delivery import Delivery
 from testbed.store.endpoint import Listing
 from testbed.store.store import Store
 from testbed.turns.life import Life
@@ -22,6 +24,9 @@ from testbed.world.world import World
 
 DEPTH_MAX = 4
 """How deep lists are looked into for objects."""
+UNKNOWN, NOT_BEGUN, ENDED = -1, -2, -3
+"""What stands for a belief that the state does not say, and for that of an actor that is not
+there: before its first life, and after one."""
 NOW, OLDER = 1, 0
 """What stands for a revision: whether that version is the one in the Store."""
 
@@ -47,12 +52,30 @@ class Tables:
         return self._sets[numbers]
 
     def _number(self, key: str, value: object, age: int) -> int:
-        shown = version(key, value, age)
+        shown = described(key, value, age, is_timed=False)
         text = repr(shown)
         if text not in self._numbers:
             self._numbers[text] = len(self.versions)
             self.versions.append(shown)
         return self._numbers[text]
+
+
+class CommittedVersions:
+    """Each version of an object that a commit has left in one Run. A compaction takes none away."""
+
+    def __init__(self) -> None:
+        self._versions: dict[tuple[str, int], object] = {}
+        self._upto = 0
+
+    def note(self, store: Store) -> None:
+        """Note what was committed since; to be called before each turn."""
+        for change in store.log().after(self._upto):
+            self._versions[change.key, change.revision] = change.after
+        self._upto = store.revision
+
+    def has(self, item: Object) -> bool:
+        """Whether a commit has left it so: it is no object that an actor has yet to write."""
+        return bool(self._versions.get((item.key, revision_of(item))) == item)
 
 
 def truth(world: World) -> dict[str, Held]:
@@ -64,22 +87,24 @@ def truth(world: World) -> dict[str, Held]:
     }
 
 
-def beliefs(world: World) -> list[dict[str, Held] | None]:
-    """What each actor believes, by the names of the actors; None if its state does not say it."""
-    found: list[dict[str, Held] | None] = []
+def beliefs(world: World, committed: CommittedVersions) -> list[dict[str, Held] | int]:
+    """What each actor believes, by the names of the actors; or why that cannot be said."""
+    found: list[dict[str, Held] | int] = []
     for role in world.evidence.actors:
         life = role.life
-        if life is None or not life.is_alive:
-            found.append({})
+        if life is None:
+            found.append(NOT_BEGUN)
+        elif not life.is_alive:
+            found.append(ENDED)
         else:
-            found.append(_believed(life, world.store))
+            found.append(_believed(life, world.store, committed))
     return found
 
 
-def _believed(life: Life, store: Store) -> dict[str, Held] | None:
+def _believed(life: Life, store: Store, committed: CommittedVersions) -> dict[str, Held] | int:
     is_digested = tells_time(life) or hasattr(life.role.actor, "digest")
     if is_digested and not life.caches:
-        return None
+        return UNKNOWN
     known: dict[str, object] = {}
     for cache in life.caches:
         for key in sorted(cache.known):
@@ -88,10 +113,10 @@ def _believed(life: Life, store: Store) -> dict[str, Held] | None:
     if not is_digested:
         for item in _held(life):
             key = item.key
-            if item.plural in kinds or not _was_there(item, store):
+            if item.plural in kinds or not committed.has(item):
                 continue
-            if key not in known or _age(item, store) == NOW:
-                known[key] = item
+            if key not in known or revision_of(item) > revision_of(known[key]):
+                known[key] = item  # of several versions it goes by the newest
     return {
         key: (key, value, _age(value, store))
         for key, value in sorted(known.items())
@@ -105,26 +130,13 @@ def _age(value: Any, store: Store) -> int:
     return NOW if is_now else OLDER
 
 
-def _was_there(item: Object, store: Store) -> bool:
-    """Whether a commit has left it so: it is no object that the actor has yet to write."""
-    revision = revision_of(item)
-    entry = store.peek(item.key)
-    if entry is not None and entry.revision == revision:
-        return bool(entry.value == item)
-    log = store.log(item.plural)
-    place = log.place_after(revision - 1)
-    changes = (log[n] for n in range(place, log.end))
-    first = next((each for each in changes if each.key == item.key), None)
-    return first is not None and first.revision == revision and first.after == item
-
-
 def _held(life: Life) -> Iterator[Object]:
     """The objects in the variables of its tasks, in a stated order."""
     for seat in life.seats.values():
         task: Any = seat.coro
         while (frame := getattr(task, "cr_frame", None)) is not None:
             names = frame.f_locals
-            for name in list(names):
+            for name in sorted(names):  # their own order is not the same on each Python
                 value = names[name]
                 if value is life.role.actor:
                     for part in _parts(value):
@@ -148,6 +160,8 @@ def _within(value: object, deep: int) -> Iterator[Object]:
         return
     elif isinstance(value, Listing):
         yield from value.items
+    elif isinstance(value, Delivery):
+        yield from _within(value.object, deep - 1)
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _within(item, deep - 1)

@@ -93,8 +93,8 @@ class Graph:
         return way[::-1]
 
     def calmest_ways(self) -> list[tuple[int, ...]]:
-        """For each end, the states on the way to it with the fewest moves that are not the calm
-        one, and of those the fewest moves; the way of the lowest numbers of those."""
+        """For each end, the states on the way to it with the fewest moves that are not calm. Of
+        several such ways it is the shortest, then the one to the state that was found first."""
         cost: dict[int, tuple[int, int]] = {0: (0, 0)}
         came: dict[int, int] = {}
         queue = deque([0])

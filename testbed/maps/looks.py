@@ -1,14 +1,14 @@
 """Looks: which parts of a Run's past the claims look at, found by watching them look.
 
-A state of a map has all that is there now. Whether it must also have what has been is not declared
-anywhere: so each claim is shown the Evidence through a window that notes what it asks for. If it
-asks for the log of the pods, the log of the pods becomes a part of the state; what no claim has
-ever asked for cannot tell two Runs apart.
+A state of a map has all that is there now. Nothing declares whether it must have some of the past
+too. So each claim sees the Evidence through a window that notes what it asks for. If it asks for
+the log of the pods, the log of the pods becomes a part of the state. What no claim has ever asked
+for cannot tell two Runs apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from testbed.invariant import DEATHS, RECORDS, Evidence, Invariant
@@ -34,6 +34,15 @@ PAST = {
     "records": RECORDS, "deaths": DEATHS, "now_ms": TIME, "last_fault_ms": FAULT_TIME,
     "calm_end": HITS, "actors": LIVES, "roles": LIVES,
 }  # fmt: skip
+OF_STORE = {"revision": NUMBERS, "compacted": NUMBERS} | dict.fromkeys(
+    ("changes", "get", "range", "between"), LOG
+)
+"""What of the Store is neither how it is now nor looked at otherwise."""
+OF_STEP = dict.fromkeys(("kind", "option", "sentence", "marks", "did", "operation", "outcome"), "")
+OF_STEP |= {"now_ms": TIME} | dict.fromkeys(("number", "revision", "records"), STEPS)
+OF_ROLE = dict.fromkeys(("name", "rank", "actor", "switches", "is_up", "home", "lives"), "")
+OF_LIFE = dict.fromkeys(("is_alive", "shown", "role"), "")
+"""Of a Step, a Role and a Life: which part of the past each attribute is; empty: none."""
 COUNTED = ("number", "step", "now_ms")
 """What of a Record only says when it was written."""
 OWN = (*CLAIMS, CachesShowOneRevision)
@@ -84,7 +93,7 @@ class _Silent:
 
 
 WRAPPED = ("look", "end")
-"""What `watch` sets on a claim, which is none of its memory."""
+"""What `watch` sets on a claim; it is no part of its memory."""
 
 
 class _Asked:
@@ -98,7 +107,8 @@ class _Asked:
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
         """What the claim says after a turn."""
-        return self._shown(lambda: self._look(step, self._window(evidence)))
+        seen = cast(Step, _Seen(step, OF_STEP, self._note)) if step is not None else None
+        return self._shown(lambda: self._look(seen, self._window(evidence)))
 
     def end(self, evidence: Evidence) -> str | None:
         """What the claim says at rest."""
@@ -141,6 +151,12 @@ class _Window:
         return _SeenRecords(self._evidence.records, self._note)
 
     @property
+    def actors(self) -> Any:
+        """The actors, of which only what they show is known not to be the past."""
+        self._note(LIVES)
+        return [_SeenRole(role, OF_ROLE, self._note) for role in self._evidence.actors]
+
+    @property
     def ask(self) -> Any:
         """Asks a function of the user's own, through the same window."""
         return lambda _, look: look(self)
@@ -166,9 +182,39 @@ class _SeenTable:
     def __getattr__(self, name: str) -> Any:
         if name in PAST:
             self._note(PAST[name])
+        if name == "records":
+            return _SeenRecords(self._table.records, self._note)
+        if name == "roles":
+            roles = self._table.roles.items()
+            return {each: _SeenRole(role, OF_ROLE, self._note) for each, role in roles}
         if name in ("pending", "step"):
             self._note(TIME if name == "pending" else STEPS)
         return getattr(self._table, name)
+
+
+class _Seen:
+    """One thing, which notes which part of the past is asked for with each of its attributes; all
+    choices so far with one that it does not know."""
+
+    def __init__(self, it: Any, parts: Mapping[str, str], note: Callable[[str], None]) -> None:
+        self._it = it
+        self._parts = parts
+        self._note = note
+
+    def __getattr__(self, name: str) -> Any:
+        if part := self._parts.get(name, PATH):
+            self._note(part)
+        return getattr(self._it, name)
+
+
+class _SeenRole(_Seen):
+    """A Role, and so its Life."""
+
+    @property
+    def life(self) -> Any:
+        """The Life that it is in, if it is in one."""
+        life = self._it.life
+        return None if life is None else _Seen(life, OF_LIFE, self._note)
 
 
 class _SeenRecords(Sequence[Any]):
@@ -253,7 +299,7 @@ class _SeenPast:
         return len(self._store)
 
     def __getattr__(self, name: str) -> Any:
-        self._note(NUMBERS)
+        self._note(OF_STORE.get(name, PATH))
         return getattr(self._store, name)
 
 

@@ -20,8 +20,7 @@ from testbed.world.world import World
 
 STATES_MAX = 5_000
 TURNS_MAX = 1_000_000
-"""A Run of a map may be as long as it has states; how many turns there were is no part of a state.
-"""
+"""A Run may be as long as the map has states: the number of turns is no part of a state."""
 
 Progress = Callable[[int, int, int], None]
 """Told now and then how many states were found, how many Runs were played, and how many moves are
@@ -60,6 +59,7 @@ def try_to_map(
     faults: Iterable[Fault] = (),
     faults_max: int | None = None,
     states_max: int = STATES_MAX,
+    turns_max: int | None = None,
     goes_on: bool = False,
     progress: Progress | None = None,
 ) -> StateMap | NoMap:
@@ -68,12 +68,13 @@ def try_to_map(
     It has each order of all that is ready, each alternative of each pick, and each fault that the
     scenario allows or that is given, `faults_max` of them at most in one Run. Nothing is held back
     while time passes, as in the complete search. A breach ends a Run, unless the map `goes_on`:
-    then the ends are those of whole Runs, as the complete search sees them.
+    then the ends are those of whole Runs, as the complete search sees them. There is none either if
+    its Runs have more than `turns_max` turns together.
     """
     if recipe.attendance is not None:
         return NoMap(f"real programs take part in {recipe.name}: what they do next is not known.")
     making = _Making(
-        recipe, switches or {}, tuple(faults), faults_max, states_max, goes_on, progress
+        recipe, switches or {}, tuple(faults), faults_max, states_max, turns_max, goes_on, progress
     )
     play_all(making.worlds(), driver="direct")
     return making.found()
@@ -89,20 +90,24 @@ class _Making:
         faults: tuple[Fault, ...],
         faults_max: int | None,
         states_max: int,
+        turns_max: int | None,
         goes_on: bool,
         progress: Progress | None,
     ) -> None:
         self._recipe = recipe
         self._switches = switches
-        self._faults = faults
+        own = [each.fault for each in recipe.world(switches)._allowed]
+        self._faults = tuple(each for each in faults if each not in own)
+        """Those that the scenario does not allow itself."""
         self._faults_max = faults_max
         self._states_max = states_max
+        self._turns_max = turns_max
         self._goes_on = goes_on
         self._progress = progress
         self._looks = PastLooks()
         self._walker = self._new_walker()
         self._world: World
-        self._runs = 0
+        self._runs = self._turns = 0
         self._no_map = ""
 
     def _new_walker(self) -> Walker:
@@ -112,19 +117,26 @@ class _Making:
         """One World for each Run, until each move was tried or there is no map."""
         while not self._no_map and not self._walker.is_done:
             self._world = world = self._recipe.world(self._switches, faults=self._faults)
-            world.limit(turns_max=TURNS_MAX, instant_turns_max=TURNS_MAX)
+            left = TURNS_MAX
+            if self._turns_max is not None:
+                left = min(left, self._turns_max - self._turns + 1)
+            world.limit(turns_max=left, instant_turns_max=left)
             for claim in world.judge._invariants:
                 self._looks.watch(claim)
             self._walker.lead(world)
             world.prepare(self._walker, number=self._runs)
             yield world
             self._runs += 1
+            self._turns += world.verdict.turns if world.verdict is not None else 0
             self._look()
 
     def _look(self) -> None:
         """A Run is over: see whether the map can go on."""
         walker, states = self._walker, self._walker.states
-        if self._looks.has_grown:
+        if self._turns_max is not None and self._turns > self._turns_max:
+            most = counted(self._turns_max, "turn")
+            self._no_map = f"a map of {self._recipe.name} takes more than {most}."
+        elif self._looks.has_grown:
             # Something more has to be compared: what was taken for the same may not be.
             self._looks.has_grown = False
             self._walker = self._new_walker()

@@ -5,8 +5,8 @@ A key is the Moment, and what may decide beside it:
 1. what the claims keep, which of them are violated, and what of the past they look at (`looks.py`);
 2. how often each fault may still strike;
 3. the Changes after each revision that an actor may yet resume a watch from. A revision itself is
-   only equal to another or not, unless a claim asks for its number: so what was written
-   first of two objects is no difference by itself;
+   only a name, unless a claim or an actor looks at its number: so it makes no difference by itself
+   which of two objects was written first;
 4. the time, if an actor looks at its clock, if a claim looks at the time, or if a limit of virtual
    time has ended a Run; else only how far the second has come, since objects keep whole seconds.
 
@@ -60,16 +60,24 @@ class Sameness:
         self._names = _Names()
         self._lasting = Lasting()
         self._learned = 0
-        """How many Changes of the Store were looked at for names."""
+        """Up to which revision the Changes of the Store were looked at for names."""
         world.table.context.run(LOOKED.set, self._actor_looks)
         self._lasting.ways[Revision] = self._write_revision
         self.unlike = 0
         """How many states could not be compared."""
 
+    def learn(self) -> None:
+        """Learn the uids of the objects created since: a uid only names its object. To be called
+        before each turn, since a compaction may take a Change away."""
+        store = self._world.store
+        for change in store.log().after(self._learned):
+            if change.new is not None and isinstance(change.new.value, Object):
+                self._names.learn(change.new.value, is_new=change.old is None)
+        self._learned = store.revision
+
     def key(self, choices: tuple[object, ...]) -> str:
-        """The key of the state now. The choices that have led here tell it from all others if
-        nothing else can be compared, or if some claim looks at them."""
-        self._learn()
+        """The key of the state now. If a claim looks at the choices that have led here, they are a
+        part of it; if something in the state cannot be compared, they are all of it."""
         self._look_around()
         evidence = self._world.evidence
         path = repr(choices) if PATH in self._looks.at else ""
@@ -86,18 +94,10 @@ class Sameness:
             self._looks.add(NUMBERS)
         self._world._looked()
 
-    def _learn(self) -> None:
-        """Learn the uids of what was created since, which mean nothing."""
-        changes = self._world.store.log().changes
-        for change in changes[self._learned :]:
-            if change.new is not None and isinstance(change.new.value, Object):
-                self._names.learn(change.new.value, is_new=change.old is None)
-        self._learned = len(changes)
-
     def _look_around(self) -> None:
-        """Note whether an actor has looked at its clock that does not say what it made of it, or a
-        fault may strike until some time; and whether some of the history is gone: how far back what
-        is left reaches is a number."""
+        """Note the time, if an actor has looked at its clock and does not say what it made of that,
+        or if a fault may only strike until some time. Note numbers, if the Store was compacted: how
+        far back its history reaches is a number."""
         if self._world.store.compacted:
             self._looks.add(NUMBERS)
         if any(allowed.fault.until_ms is not None for allowed in self._world._allowed):
@@ -171,7 +171,7 @@ class Sameness:
             elif part == EVENTS_TOO:
                 likeness.write(tuple(evidence.store.snapshot(EVENTS)))
 
-    # -- what may be read later of what has been ------------------------------------------------
+    # -- what may still be read of the past -----------------------------------------------------
 
     def _write_to_come(self, likeness: Likeness) -> None:
         """The Changes with which a watch may yet begin, and the bookmarks that are due."""
@@ -205,9 +205,9 @@ class Sameness:
         return [change for change in after if view.delivers(change)]
 
     def _write_revision(self, likeness: Any, revision: Revision) -> None:
-        """The revision of an object is written by which it is, not by its age. That of a list is
-        compared with none, so what was committed after it stands for it: a watch may begin there.
-        """
+        """Write the revision of an object as a name, without its age. The revision of a list is
+        never compared with another. What was committed after it stands for it, since a watch may
+        begin there."""
         number = _number(revision)
         if not number:
             likeness._revision(revision)
@@ -247,7 +247,7 @@ def _undated(value: object) -> object:
 
 
 class _Names(Renaming):
-    """Names, among which each revision is one that says nothing of its age."""
+    """Names, and revisions among them, none of which has an age."""
 
     def number(self, name: str) -> int:
         return self._numbers.get(name, 0)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+import attrs
+
+from testbed.errors import CONNECTION_LOST, Unavailable
+from testbed.fault import Fault
 from testbed.turns.option import (
     ANSWER,
     DELIVER,
@@ -17,6 +21,7 @@ from testbed.turns.option import (
     Option,
 )  # fmt: skip
 from testbed.words import spoken
+from testbed.world.fault_kinds import fault_as_dict
 
 KINDS = {
     SERVE: "effect", ANSWER: "answer", FEED: "news", DELIVER: "news", START: "own",
@@ -30,7 +35,15 @@ NUMBERED = (
     re.compile(r"^\d[\d,]*(?= (?:ms|turns|steps)\b)"),
 )
 """What counts on in a sentence, and is another on each way."""
+REPLY, REPLY_SAID = "the reply to ", "the answer to "
+"""What the fault is named after, and what the moves call it."""
 DIGITS = re.compile(r"\d[\d,]*")
+
+
+def kind_of(option: Option) -> str:
+    """How a page sorts the move; that no answer comes is news, and no answer."""
+    return "news" if option.kind == ANSWER and _is_lost(option) else KINDS[option.kind]
+
 
 Same = tuple[str, str, str, str, str, str]
 
@@ -59,6 +72,8 @@ def said_of(option: Option) -> str:
             more = f", part {part}" if part else ""
             return f"{who}'s {asked} takes effect{more}"
         case "answer":
+            if _is_lost(option):
+                return f"{who} learns that no answer comes to its {asked}"
             return f"the answer to its {asked} reaches {who}"
         case "feed":
             server = option.path.partition("/")[0]
@@ -74,10 +89,29 @@ def said_of(option: Option) -> str:
         case "wake":
             return f"{who}'s timer {option.verb or option.label} is over"
         case "fault":
-            return str(option.fault.describe(key))
+            return str(option.fault.describe(key)).replace(REPLY, REPLY_SAID)
         case "pick":
             return f"{who} picks {option.label} for {option.verb}"
     return f"{_task(option)} goes on" + (f": {option.verb}" if option.verb else "")
+
+
+def _is_lost(option: Option) -> bool:
+    """Whether a fault has lost the answer, or the request: its caller is told that alone."""
+    error = getattr(option.source, "error", None)
+    return isinstance(error, Unavailable) and CONNECTION_LOST in error.causes
+
+
+def setting_of(fault: Fault) -> str:
+    """How a fault is set, whatever it strikes and however often."""
+    told = fault_as_dict(attrs.evolve(fault, times_max=1))
+    given = [(name, value) for name, value in told.items() if name not in ("word", "target")]
+    return ", ".join(_set_to(name, value) for name, value in given) or "as usual"
+
+
+def _set_to(name: str, value: object) -> str:
+    """A setting in words: `restart after 2,000 ms`."""
+    words = name.removesuffix("_ms").replace("_", " ")
+    return f"{words} {value:,} ms" if name.endswith("_ms") else f"{words} {value}"
 
 
 def _task(option: Option) -> str:

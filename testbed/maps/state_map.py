@@ -7,8 +7,9 @@ from typing import Any
 import attrs
 
 from testbed.maps.believing import Tables
+from testbed.maps.describing import Shown
 from testbed.maps.graph import MapPlace
-from testbed.maps.shown import Shown
+from testbed.maps.merging import Merged
 from testbed.maps.walking import RESTS, EndFound
 
 
@@ -40,15 +41,16 @@ class StateMap:
         return len(self.places)
 
     def as_dict(self) -> Shown:
-        """The map as a page takes it: `MapData` in `testbed/page/assets/types.d.ts`."""
+        """The map as a page takes it: `MapData` in `testbed/page/assets/types.d.ts`. States that no
+        reader can tell apart are one there."""
+        merged = Merged(self.places, RESTS)
         moves: dict[tuple[str, str, str], int] = {}
         states: list[dict[str, Any]] = []
-        for place in self.places:
+        for place in merged.places:
             onward = []
-            for arc in place.arcs:
-                if arc.same != RESTS:
-                    move = moves.setdefault((arc.said, arc.actor, arc.kind), len(moves))
-                    onward.append([move, arc.to])
+            for said, arc, to in merged.moves(place):
+                move = moves.setdefault((said, arc.actor, arc.kind), len(moves))
+                onward.append([move, to])
             states.append(
                 {
                     "next": onward,
@@ -71,7 +73,7 @@ class StateMap:
                     "outcome": end.outcome,
                     "claim": ", ".join(end.claims),
                     "said": end.said,
-                    "shortest": list(way),
+                    "shortest": merged.way(way),
                 }
                 for end, way in zip(self.ends, self.shortest, strict=True)
             ],

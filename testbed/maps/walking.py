@@ -14,14 +14,14 @@ from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.equivalence.refusals import check_delays
 from testbed.errors import HarnessBug
 from testbed.invariant import Verdict, Violation
-from testbed.maps.believing import Tables, beliefs, truth
+from testbed.maps.believing import CommittedVersions, Tables, beliefs, truth
 from testbed.maps.graph import Arc, Graph, MapPlace
 from testbed.maps.looks import TIME, PastLooks
 from testbed.maps.sameness import Sameness
-from testbed.maps.saying import KINDS, Same, said_of, same_of, without_numbers
-from testbed.turns.option import Option
+from testbed.maps.saying import Same, kind_of, said_of, same_of, setting_of, without_numbers
+from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import Alternatives, Options
-from testbed.turns.trace import Trace
+from testbed.turns.trace import Step, Trace
 from testbed.world.world import World
 
 RESTS: Same = ("", "", "", "", "", "")
@@ -69,6 +69,7 @@ class Walker(Chooser):
         self._goes_on = goes_on
         self._world: World
         self._sameness: Sameness
+        self._committed: CommittedVersions
         self._way: list[tuple[int, int]] = []
         """What this Run does: for each state, the number of an arc."""
         self._done = 0
@@ -89,6 +90,7 @@ class Walker(Chooser):
         """Lead the Run of this World to a move that was not tried yet."""
         self._world = world
         self._sameness = Sameness(world, self._looks)
+        self._committed = CommittedVersions()
         self._done, self._is_over = 0, False
         target = self.graph.next_open()
         self._way = [] if target is None else [*self.graph.way_to(target[0]), target]
@@ -104,6 +106,8 @@ class Walker(Chooser):
     def choose(self, options: Options | Alternatives) -> int | Cut:
         if self._is_over:
             return CUT
+        self._committed.note(self._world.store)
+        self._sameness.learn()
         if isinstance(options, Alternatives):
             place: int | None = self._arrive_at_pick(options)
         else:
@@ -118,11 +122,16 @@ class Walker(Chooser):
     def strike(self, options: Options) -> int | None:
         if self._is_over:
             return None
+        self._committed.note(self._world.store)
+        self._sameness.learn()
         place = self._arrive(options, at_rest=True)
         if place is None:
             self._is_over = True
             return None
         return self._go(place, options)
+
+    def ended(self, step: Step) -> None:
+        """Nothing; but a Chooser that has this has the Steps made, and a claim may look at them."""
 
     def end(self, trace: Trace, verdict: Verdict) -> None:
         if self._is_over:
@@ -168,8 +177,9 @@ class Walker(Chooser):
             place = self._new(key, arcs, is_rest=at_rest)
             place.ms = self._world.evidence.now_ms
             place.truth = self.tables.add(truth(self._world))
+            held = beliefs(self._world, self._committed)
             place.beliefs = tuple(
-                -1 if held is None else self.tables.add(held) for held in beliefs(self._world)
+                each if isinstance(each, int) else self.tables.add(each) for each in held
             )
             if is_breach:
                 end = end_found("violated", "violated", tuple(violations))
@@ -215,10 +225,16 @@ class Walker(Chooser):
 
     def _named(self, options: list[Option], choices: range) -> list[Arc]:
         counts: dict[Same, int] = {}
+        settings: dict[Same, set[str]] = {}
+        for option in options:
+            if option.kind == FAULT:
+                settings.setdefault(same_of(option), set()).add(setting_of(option.fault))
         arcs = []
         for option, choice in zip(options, choices, strict=True):
             same = same_of(option)
             nth = counts[same] = counts.get(same, -1) + 1
-            said = said_of(option) + (f" ({nth + 1})" if nth else "")
-            arcs.append(Arc(choice, same, nth, said, KINDS[option.kind], option.actor))
+            said = said_of(option)
+            if option.kind == FAULT and len(settings[same]) > 1:
+                said += f" ({setting_of(option.fault)})"
+            arcs.append(Arc(choice, same, nth, said, kind_of(option), option.actor))
         return arcs

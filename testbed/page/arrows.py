@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from testbed.page.describing import cut
+from testbed.maps.describing import cut
 from testbed.page.marking import STORE, Marking
 from testbed.page.moments import Moments
 from testbed.page.truth_log import TruthLog

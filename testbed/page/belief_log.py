@@ -18,7 +18,7 @@ import attrs
 from testbed.page.truth_log import TruthLog
 from testbed.store.change import Entry, plural_of
 from testbed.story.knowledge import Knowledge
-from testbed.story.sightings import Sighting
+from testbed.story.sightings import WROTE, Sighting
 
 
 @attrs.define
@@ -29,6 +29,8 @@ class BeliefChange:
     """The newest revision that it has read in this life."""
     changed: dict[str, Entry | None] = attrs.field(factory=dict)
     """By key: the object as it takes it to be now; None: it takes it to be gone."""
+    is_over: bool = False
+    """Whether its life has ended."""
 
 
 class BeliefLog:
@@ -43,29 +45,36 @@ class BeliefLog:
         self._read: dict[str, int] = {}
         self._cached: set[tuple[str, str]] = set()
         """The kinds that an actor keeps a Cache of in this life."""
+        self._over: set[str] = set()
+        """The actors whose last life has ended."""
+        self.readers: set[str] = set()
+        """The actors that have learned anything but what they wrote themselves."""
         self.steps: dict[int, dict[str, BeliefChange]] = {}
-        lives = [(step, actor) for actor, births in knowledge.births.items() for step in births]
-        lives += [(step, actor) for actor, step in ends or ()]
+        births = knowledge.births.items()
+        lives = [(step, actor, False) for actor, steps in births for step in steps]
+        lives += [(step, actor, True) for actor, step in ends or ()]
         over = sorted(lives)
         for who, what, sighting in knowledge.of_actors.in_order():
             while over and over[0][0] <= sighting.step:
                 self._forget(*over.pop(0))
             self._learn(who, what, sighting)
-        for step, actor in over:
-            self._forget(step, actor)
+        for life in over:
+            self._forget(*life)
 
-    def _forget(self, step: int, actor: str) -> None:
+    def _forget(self, step: int, actor: str, is_over: bool) -> None:
         """(4) A life ends or begins."""
         self._cached = {(who, kind) for who, kind in self._cached if who != actor}
         believed, self._read[actor] = self._now.pop(actor, {}), 0
-        if believed:
+        if believed or is_over or actor in self._over:
             change = self._change(step, actor)
-            change.rv = 0
+            change.rv, change.is_over = 0, is_over
             change.changed |= dict.fromkeys(sorted(believed))
+        self._over = self._over | {actor} if is_over else self._over - {actor}
 
     def _learn(self, actor: str, what: str, sighting: Sighting) -> None:
         """(1, 2 and 3) It learns of an object, or of all objects of a kind."""
         kind = (actor, plural_of(what))
+        self.readers |= {actor} if sighting.how != WROTE else set()
         if sighting.by_cache:
             self._cached.add(kind)
         elif kind in self._cached:

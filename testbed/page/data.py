@@ -1,8 +1,8 @@
 """Data: all that one page shows, as the plain data that `assets/types.d.ts` says.
 
-The Run that is told comes first, then the calm run, then what the Run is when one thing is turned.
-A page has its size: of the Runs beside the told one, each is shown in fewer rows, or not at all, if
-it would not fit. Two Runs in which the same happened are one.
+The Run that is told comes first, then the calm run, then the Run with one thing turned, for each
+such thing. The size of a page is limited: a Run that would not fit is shown in fewer rows, and any
+but the told one not at all if even those are too many. Two Runs in which the same happened are one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from testbed.turns.trace import Trace
 
 FORMAT = "testbed-page/1"
 BYTES_MAX = 400_000
-"""How long the data of one page may be, as compact JSON."""
+"""How long the data of one page may be, as compact JSON, without its map."""
 ROWS = (ROWS_MAX, 60, 24)
 """In how many rows a Run is shown: the first of these that fits."""
 NONE = -1
@@ -114,5 +114,5 @@ class _Runs:
 
 
 def _name_of(trace: Trace) -> tuple[Any, ...]:
-    """What two Runs have in common in which the same happened."""
+    """Equal for two Runs in which the same happened."""
     return (tuple(trace.header.get("switches", {}).items()), body_of(trace))

@@ -24,7 +24,9 @@ def figures(subject: PageSubject) -> list[dict[str, str]]:
     race, verdict = subject.race, subject.verdict
     counts = [(len(race.holds), "hold"), (len(race.faults), "fault"), (len(race.picks), "pick")]
     lines = ", ".join(counted(count, what) for count, what in counts if count)
-    found = [_fact("it takes", lines or "no deviation: it is the calm run")]
+    found = []
+    if lines or not verdict.attended:  # an attended Run without a line is no calm run
+        found.append(_fact("it takes", lines or "no deviation: it is the calm run"))
     if window := _window(subject):
         found.append(_fact("window", window))
     found.append(_fact("faults struck", f"{verdict.faults:,}"))

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from testbed.page.describing import cut
+from testbed.maps.describing import cut
 from testbed.story.diagram import (
     ANY,
     ASKED,
@@ -56,6 +56,9 @@ class Marking:
         for record in records:
             turn = record.path.partition("/")[0], record.step
             self._by_turn.setdefault(turn, []).append(record)
+        self._sent = {part.number: sent for sent in slice_.requests.all for part in sent.parts}
+        """By Step: the request of which it served a part."""
+        self._ends = slice_.requests.ends
         self.by_step: dict[int, list[dict[str, Any]]] = {}
         for row in rows.all:
             self.by_step.setdefault(row.step, []).append(self._mark(row))
@@ -106,10 +109,24 @@ class Marking:
         step = self._steps.get(row.step)
         key = _about(step) if step is not None and sign in ABOUT else ""
         reasons = [cut(said, TEXT_MAX) for said in self._reasons(row, sign, step)]
-        text = cut(row.text, TEXT_MAX)
-        mark = _mark(row.actor, row.step, sign, text, weight=weight, key=key)
+        mark = _mark(row.actor, row.step, sign, self._said(row), weight=weight, key=key)
         mark["reasons"] = list(dict.fromkeys(reasons))[:REASONS_MAX]
+        mark["parts"] = self._parts(row)
         return mark
+
+    def _said(self, row: Row) -> str:
+        """A row in words; a request that outlives the life that asked for it says so."""
+        text, sent = row.text, self._sent.get(row.step) if row.mark == DID else None
+        if sent is not None:
+            ends = (step for actor, step in self._ends if actor == sent.actor)
+            if any(sent.asked < step < row.step for step in ends):
+                text += " (asked before the crash)"
+        return cut(text, TEXT_MAX)
+
+    def _parts(self, row: Row) -> list[int]:
+        """The Steps in which its request took effect, if it has parts."""
+        sent = self._sent.get(row.step) if row.mark == DID else None
+        return [part.number for part in sent.parts] if sent and len(sent.parts) > 1 else []
 
     def _reasons(self, row: Row, sign: str, step: Step | None) -> Iterator[str]:
         """What the actor has recorded of why: of a record, its grounds; of a request, the record
@@ -162,4 +179,5 @@ def _mark(lane: str, step: int, sign: str, text: str, *, weight: int, key: str) 
         "reasons": [],
         "weight": weight,
         "key": key,
+        "parts": [],
     }

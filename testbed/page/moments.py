@@ -14,8 +14,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import Any
 
-from testbed.page.belief_log import BeliefLog
-from testbed.page.describing import described
+from testbed.maps.describing import described
+from testbed.page.belief_log import BeliefChange, BeliefLog
 from testbed.page.marking import STORE, Marking
 from testbed.page.truth_log import TruthLog
 from testbed.store.change import Entry
@@ -51,6 +51,8 @@ class Moments:
         kept = self._kept(rows_max)
         self.lanes = self._lanes(kept)
         self._names = {lane["name"] for lane in self.lanes}
+        self._over: set[str] = set()
+        """The actors that a row has said to have ended, and none since to have begun again."""
         self.all = self._rows(kept)
         self.steps: list[int] = [row["step"] for row in self.all]
         """The Steps that have a row."""
@@ -103,17 +105,20 @@ class Moments:
         names = sorted(most[: LANES_MAX - 1], key=lambda name: (first[name], name))
         middle = (len(names) + 1) // 2
         return [
-            *({"name": name, "kind": "actor"} for name in names[:middle]),
-            {"name": STORE, "kind": "store"},
-            *({"name": name, "kind": "actor"} for name in names[middle:]),
+            *map(self._lane, names[:middle]),
+            {"name": STORE, "kind": "store", "reads": False},
+            *map(self._lane, names[middle:]),
         ]
+
+    def _lane(self, name: str) -> dict[str, Any]:
+        return {"name": name, "kind": "actor", "reads": name in self._beliefs.readers}
 
     # -- what they say --------------------------------------------------------------------------
 
     def _rows(self, kept: set[int]) -> list[dict[str, Any]]:
         truth = _Difference({entry.key: entry for entry in self._truth.start})
         believed = {name: _Difference({}) for name in self._names - {STORE}}
-        read = dict.fromkeys(believed, 0)
+        read = {name: BeliefChange(0) for name in believed}
         rv = self._truth.start_revision
         rows = [self._row(START, rv, truth, {}, {})]
         changing = {*self._truth.changes, *self._beliefs.steps, *kept} - {START}
@@ -124,7 +129,7 @@ class Moments:
                     truth.put(change.key, change.new)
             for name, new in self._beliefs.steps.get(number, {}).items():
                 if name in believed:
-                    read[name] = new.rv
+                    read[name] = new
                     for key, entry in new.changed.items():
                         believed[name].put(key, entry)
             if number in kept:
@@ -137,15 +142,17 @@ class Moments:
         rv: int,
         truth: _Difference,
         believed: dict[str, _Difference],
-        read: dict[str, int],
+        read: dict[str, BeliefChange],
     ) -> dict[str, Any]:
         step = self._steps.get(number)
         marks = self._marking.by_step.get(number, ())
-        beliefs = [
-            {"lane": name, "rv": read[name], "changed": changed}
-            for name in sorted(believed)
-            if (changed := self._indexed(believed[name]))
-        ]
+        beliefs = []
+        for name in sorted(believed):
+            changed, now = self._indexed(believed[name]), read[name]
+            if changed or now.is_over != (name in self._over):
+                told = {"lane": name, "rv": now.rv, "over": now.is_over, "changed": changed}
+                beliefs.append(told)
+        self._over = {name for name, now in read.items() if now.is_over}
         return {
             "step": number,
             "ms": step.now_ms if step is not None else 0,
@@ -167,7 +174,7 @@ class Moments:
         name = entry.key, entry.revision
         if name not in self._index:
             self._index[name] = len(self.versions)
-            self.versions.append(described(entry))
+            self.versions.append(described(entry.key, entry.value, entry.revision))
         return self._index[name]
 
 

@@ -55,8 +55,8 @@ def render(data: dict[str, Any]) -> str:
 
 
 def _script() -> str:
-    """One module of all files, as a page from disk may not import others; remarks, types and
-    indents stay behind."""
+    """All files as one module, since a page from disk may not import others; without remarks,
+    types and indents."""
     texts = (_IMPORT.sub("", _REMARK.sub("", _read(f"script/{name}.js"))) for name in MODULES)
     return "".join(_ASIDE.sub("", _EXPORT.sub("", text)) for text in texts)
 

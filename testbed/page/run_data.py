@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from testbed.invariant import Verdict, Violation
+from testbed.maps.describing import is_deleted
 from testbed.page.arrows import Arrows
 from testbed.page.belief_log import BeliefLog
-from testbed.page.describing import is_deleted
 from testbed.page.marking import Marking
 from testbed.page.moments import Moments
 from testbed.page.truth_log import TruthLog

@@ -15,7 +15,7 @@ from testbed.turns.trace import Trace
 QUIET_KINDS = ("events", "leases")
 """Objects of these kinds are left out unless the story names them: there are too many."""
 OBJECTS_MAX = 200
-"""Of more objects than these a page shows those that the story is about."""
+"""If there are more objects, a page shows those that the story is about."""
 
 
 class TruthLog:

@@ -3,7 +3,7 @@
 1. Each line that was tried is left out once more, and the Run of the others is kept.
 2. Each expectation of the race file with other switches is played under these. If none of them has
    turned the guard, it is turned as well.
-3. The same breach no longer shows: then the line is needed, or the switch keeps the race away.
+3. If the same breach no longer shows, the line is needed, or the switch keeps the race away.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def flips(subject: PageSubject) -> Iterator[Flip]:
 
 
 def _otherwise(subject: PageSubject) -> Iterator[Expectation]:
-    """The expectations whose switches differ from those of the Run, and the guard."""
+    """The expectations with other switches than those of the Run, and the guard."""
     recipe, given = subject.recipe, subject.race.switches
     seen = [recipe.values(given)]
     expectations = list(subject.race.expect)
@@ -80,7 +80,7 @@ def _otherwise(subject: PageSubject) -> Iterator[Expectation]:
 
 
 def shown_of(verdict: Verdict, violation: Violation) -> str:
-    """What a Run has shown, in a sentence, beside that breach of another one."""
+    """What a Run has shown, in a sentence; `violation` is the breach of the Run that is told."""
     found = verdict.violations
     if not found:
         return said_of(verdict, None)

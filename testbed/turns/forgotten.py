@@ -22,16 +22,16 @@ from testbed.turns.life import CARRIERS
 from testbed.turns.table import Table
 
 NOT_ACTORS = frozenset({TESTBED, PYTHON})
-"""Whose code no actor can mend."""
+"""Code of these no actor can mend."""
 NEVER = "coroutine .* was never awaited"
 _NAMED = re.compile(r"coroutine '(?P<name>[^']*)' was never awaited")
 _CREATED = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
 class Spot(tuple[CodeType, int]):
-    """Where something was asked for: code, and an instruction of it. Where two moments of a Run are
-    compared, all Spots are alike: of one and the same place Python counts another instruction once
-    the code has run often."""
+    """Where something was asked for: a code object, and the number of an instruction in it. In a
+    comparison of two moments of a Run all Spots are alike, since Python may number the same place
+    otherwise once its code has run often."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class Spot(tuple[CodeType, int]):
 
 
 class Noticed:
-    """Whose Run it is now."""
+    """The Run that is played now."""
 
     table: Table | None = None
     """None between two Runs."""

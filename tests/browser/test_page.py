@@ -133,6 +133,9 @@ def test_a_line_of_the_race_left_out_shows_its_run(opened: Open) -> None:
         expect(line).not_to_be_checked()
         expect(result).to_contain_text("held without it")
         expect(viewer).to_be_visible()
+        # What is terminating is hatched here too: the pattern is displayed, whatever is hidden.
+        assert it.page.locator("#hatch").count() == 1
+        expect(it.page.locator("svg:has(> #hatch)")).not_to_have_css("display", "none")
         it.page.keyboard.press("End")
         expect(viewer.locator(".where")).to_contain_text("6 of 6")
         guard.click()
@@ -298,6 +301,7 @@ def test_it_is_printed_whole(opened: Open) -> None:
         for shown in ("#tale", "#panel-story table", "#panel-looked dl", "#keep-race"):
             expect(it.page.locator(shown)).to_be_visible()
         expect(it.page.locator("#viewer .lanes svg")).to_be_visible()
+        expect(it.page.locator("svg:has(> #hatch)")).not_to_have_css("display", "none")
         expect(it.page.get_by_role("button", name="Beamer")).to_be_hidden()
         assert len(it.page.pdf()) > 10_000
 

@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from testbed.cli import main, mapped
+from testbed.cli.explained import played
+from testbed.cli.mapped import Maps
+from testbed.maps.state_map import StateMap
+from testbed.races.trust import Trust
+from testbed.world.scenario import find
 
 Called = Callable[..., tuple[int, str, str]]
 RACE = """\
@@ -168,6 +173,8 @@ def test_a_search_without_pages_writes_none(called: Called) -> None:
 
 
 MOODY = """\
+from testbed.errors import HarnessBug, ReplayDiverged
+from testbed.words import counted
 from testbed import Actor, always
 from testbed.objects import Note
 import attrs
@@ -189,16 +196,19 @@ def moody(world):
     "Raises when it is told on a page."
     import traceback
     if any("searching/pages.py" in frame.filename for frame in traceback.extract_stack()):
-        raise ValueError("no page of me")
+        fail()
     world.add(Note("list"))
     world.start(Signs("alpha"))
     world.claim(always(it_is_never_signed))
 """
 
 
+FAIL = "\n\ndef fail():\n    "
+
+
 def test_a_race_that_cannot_be_told_has_no_page(called: Called, own: Path) -> None:
     """The report says why; it is a Finding all the same."""
-    (own / "mine.py").write_text(MOODY)
+    (own / "mine.py").write_text(f"{MOODY}{FAIL}raise ValueError('no page of me')")
     words = ("search", "mine.py:moody", "--runs", "5", "--jobs", "1", "--page", "pages")
     code, out, _ = called(*words)
     assert code == 1
@@ -206,6 +216,61 @@ def test_a_race_that_cannot_be_told_has_no_page(called: Called, own: Path) -> No
     assert not list(Path("pages").iterdir())
     _, out, _ = called(*words, "--json")
     assert [each["page"] for each in json.loads(out)["findings"]] == [None]
+
+
+@pytest.mark.parametrize(
+    "fail",
+    [
+        "raise HarnessBug('a table without legs')",
+        "raise ReplayDiverged('it came otherwise')",
+        "counted(None, 'page')",  # it raises in a file of the testbed
+    ],
+)
+def test_a_bug_of_the_testbed_is_not_taken_for_the_scenarios(
+    called: Called, own: Path, fail: str
+) -> None:
+    """It ends the search, and is reported as what it is."""
+    (own / "mine.py").write_text(f"{MOODY}{FAIL}{fail}")
+    code, out, _ = called(
+        "search", "mine.py:moody", "--runs", "5", "--jobs", "1", "--page", "pages"
+    )
+    assert code == 4
+    assert "played again, it raises" not in out
+
+
+def test_a_list_of_pages_that_cannot_be_written_is_said_once(called: Called, own: Path) -> None:
+    """The pages are written all the same, and the search goes on to its end."""
+    (own / "pages" / "index.html").mkdir(parents=True)
+    code, out, err = called(
+        "search", "half_moved", "--runs", "60", "--jobs", "1", "--page", "pages"
+    )
+    assert code == 1
+    assert "  page:    pages" in out
+    assert err.count("No list of the pages: ") == 1
+    assert "cannot be written" in err
+    assert not list(Path("pages").glob("*.new"))
+
+
+def test_a_page_leaves_the_files_beside_it_alone(called: Called, own: Path) -> None:
+    """Whatever their names are; and it leaves nothing behind if it cannot be written."""
+    for name in ("r.html.new", "r.html.1.new"):
+        (own / name).write_text("mine")
+    called("explain", "race.yaml", "--page", "r.html")
+    assert is_page("r.html")
+    (own / "no.html").mkdir()
+    code, _, err = called("explain", "race.yaml", "--page", "no.html")
+    assert code == 2
+    assert "cannot be written" in err
+    assert {path.name: path.read_text() for path in own.glob("*.new")} == {
+        "r.html.new": "mine", "r.html.1.new": "mine",
+    }  # fmt: skip
+
+
+def test_the_calm_run_is_played_once(called: Called) -> None:
+    """The story as Markdown and the picture beside it are of the same Run."""
+    run = played("race.yaml", Trust(None, ()))
+    assert run.has_calm
+    assert run.calm is run.calm
 
 
 def test_a_small_world_is_on_the_page_as_a_map(called: Called) -> None:
@@ -227,4 +292,37 @@ def test_a_large_world_has_no_map(called: Called, monkeypatch: pytest.MonkeyPatc
     code, _, err = called("explain", "race.yaml", "--map", "--page", "r.html")
     assert code == 1
     assert err.startswith("No map: lost_update has more than 20 states (")
+    assert is_page("r.html", '"map":null')
+
+
+def test_a_map_that_takes_too_much_work_is_given_up(
+    called: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unasked only: by the turns that were played for it, so it is the same everywhere."""
+    monkeypatch.setattr(mapped, "WORK_MAX", 100)
+    _, _, err = called("explain", "race.yaml", "--page", "r.html")
+    assert err == ""
+    assert is_page("r.html", '"map":null')
+    called("explain", "race.yaml", "--map", "--page", "r.html")
+    assert is_page("r.html", '"map":{"said":"lost_update ')
+
+
+def test_pages_of_one_world_share_its_map() -> None:
+    """Under the same switches, said as a text or not, and with the same faults."""
+    recipe, maps = find("lost_update"), Maps()
+    made = maps.of(recipe, {})
+    assert isinstance(made, StateMap)
+    assert maps.of(recipe, {"guard": False}) is made
+    assert maps.of(recipe, {"guard": "off"}) is made
+    assert maps.of(recipe, {"guard": "on"}) is not made
+    assert maps.of(find("two_defaults"), {}) is not made
+
+
+def test_it_is_said_why_there_is_no_map(called: Called, own: Path) -> None:
+    """Of a race that leaves part of its scenario out, if a map was asked for."""
+    (own / "part.race.yaml").write_text("scenario: lost_update\nwithout: [beta]\n")
+    _, _, err = called("explain", "part.race.yaml", "--page", "r.html")
+    assert err == ""
+    _, _, err = called("explain", "part.race.yaml", "--map", "--page", "r.html")
+    assert err == "No map: beta left out; a map is that of the whole scenario.\n"
     assert is_page("r.html", '"map":null')

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -168,7 +169,7 @@ def test_it_says_what_is_there_and_what_each_believes() -> None:
     pairs = {
         (tuple(said(state["truth"])), tuple(said(state["beliefs"][1]))) for state in found["states"]
     }
-    assert (("signed alpha",), ("",)) in pairs
+    assert (("signed alpha",), ("empty",)) in pairs
     assert (("signed alpha",), ()) in pairs, "before it has read, it believes nothing"
     stale = [v for v in versions if not v["rv"]]
     assert stale, "what is no more is marked as older"
@@ -189,6 +190,14 @@ def test_a_fault_is_a_move_also_at_rest() -> None:
     assert {found["moves"][n]["said"] for n in faults} == {"alpha crashed", "beta crashed"}
     at_rest = [state for state in found["states"] if state["end"] >= 0 and state["next"]]
     assert all(move in faults for state in at_rest for move, _ in state["next"])
+
+
+def test_a_fault_that_the_scenario_allows_itself_is_no_other_one() -> None:
+    """A race file names it as well; it may strike as often as the scenario says."""
+    recipe = of(losing, "losing")
+    own = [each.fault for each in recipe.world()._allowed]
+    assert own
+    assert map_of(recipe, faults=own).as_dict() == map_of(recipe).as_dict()
 
 
 def test_no_fault_strikes_if_none_is_wanted() -> None:
@@ -232,6 +241,34 @@ def test_a_world_that_is_too_large_has_no_map() -> None:
     assert found.said.startswith("lost_update has more than 100 states (")
     assert "Next: " in found.said
     assert state_map(find("lost_update"), {"writers": 3}, states_max=100) is None
+
+
+def test_a_map_that_takes_too_much_work_is_given_up() -> None:
+    """All its Runs have so many turns together, and no more; what was enough changes nothing. A
+    single long Run does not pass the limit either."""
+    recipe = find("lost_update")
+    asked = state_map(recipe)
+    assert asked is not None
+    turns_max = bisect_left(
+        range(2_000), 1, key=lambda n: isinstance(try_to_map(recipe, turns_max=n), StateMap)
+    )
+    enough, less = (try_to_map(recipe, turns_max=n) for n in (turns_max, turns_max - 1))
+    assert isinstance(enough, StateMap)
+    assert enough.as_dict() == asked.as_dict()
+    assert less == NoMap(f"a map of lost_update takes more than {turns_max - 1} turns.")
+
+    async def count_on(client: Client) -> None:
+        for number in range(1_000_000):
+            played.append(number)
+            await client.update(Note("n").saying(number=str(number)), whatever_it_was=True)
+
+    def counting(world: World) -> None:
+        world.add(Note("n"))
+        world.start(Puppet("alpha", count_on))
+
+    played: list[int] = []
+    assert isinstance(try_to_map(of(counting, "counting"), turns_max=200), NoMap)
+    assert len(played) < 200
 
 
 def test_one_that_goes_round_for_ever_is_a_map_with_a_circle() -> None:

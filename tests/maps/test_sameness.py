@@ -102,6 +102,22 @@ def log_says(see: Evidence) -> str | None:
     return f"written: {[change.key for change in see.store.log('notes').changes]}"
 
 
+def changes_say(see: Evidence) -> str | None:
+    """The same, as the Store itself tells it."""
+    return f"written: {[change.key for change in see.store.changes('notes')]}"
+
+
+def table_says(see: Evidence) -> str | None:
+    """Who recorded first, by the number of its turn."""
+    told = {record.path: record.step for record in see.table.records}
+    return f"first: {min(told, key=told.__getitem__, default='')}"
+
+
+def lives_say(see: Evidence) -> str | None:
+    """What a Life counts, and nothing shows."""
+    return f"{[role.life and sorted(role.life.seats) for role in see.actors]}"
+
+
 def records_say(see: Evidence) -> str | None:
     """The order of what was recorded."""
     return f"recorded: {[record.path for record in see.records]}"
@@ -132,7 +148,7 @@ def when(see: Evidence) -> str | None:
     return f"at {see.now_ms // 1_000} seconds"
 
 
-PAST = [log_says, records_say, numbers_say, texts_say, earlier]
+PAST = [log_says, changes_say, table_says, lives_say, records_say, numbers_say, texts_say, earlier]
 
 
 @pytest.mark.parametrize("claim", PAST, ids=lambda claim: claim.__name__)
@@ -331,3 +347,49 @@ def test_what_cannot_be_compared_is_like_nothing_else() -> None:
     found = map_of(recipe)
     assert found.unlike
     check(recipe)
+
+
+async def dawdles(client: Client) -> None:
+    """Writes x, at once or not; nothing that it holds says which."""
+    if client.pick("how", ("at once", "after a look")) == "after a look":
+        await client.get(Note, "y")
+    await put(client, "x", "alpha")
+
+
+class IsLate(Invariant):
+    """Says so if something is written later than in the fourth Step."""
+
+    name = "is_late"
+    looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
+
+    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+        return "late" if step is not None and step.number > 4 else None
+
+
+def test_what_a_claim_asks_of_a_step_is_in_the_state() -> None:
+    """Its number says how many turns there were. No order that the complete search minds says it,
+    so only the paths of the map can be held against it."""
+    recipe = stage(IsLate, alpha=dawdles)
+    found = map_of(recipe, goes_on=True)
+    for path in every_path(found, PATHS_MAX):
+        walk(recipe, found, path, goes_on=True)
+    assert {end.outcome for end in map_of(recipe).ends} == {"held", "violated"}
+
+
+@pytest.mark.parametrize("first", [4, None])
+def test_what_waits_to_be_used_is_in_the_state(first: int | None) -> None:
+    """What is no variable any more, and stands on the stack until an answer comes; None, too."""
+
+    async def holds(client: Client) -> None:
+        parts = [first, 5]
+        if client.pick("order", ("as it is", "turned")) == "turned":
+            parts.reverse()
+        told = (parts.pop(), parts.pop(), await client.get(Note, "x"))
+        client.record("told", what=str(told[:2]))
+
+    def it_says(see: Evidence) -> str | None:
+        return f"it says {[record.facts['what'] for record in see.records]}"
+
+    recipe = stage(lambda: quiescent(it_says, reads=("records",)), alpha=holds)
+    check(recipe)
+    assert len(map_of(recipe).ends) == 2

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
+from testbed.errors import CONNECTION_LOST, ApiError, Conflict, Unavailable
 from testbed.faults.crash import Crash
-from testbed.maps.saying import said_of, same_of, without_numbers
+from testbed.faults.lose_reply import LoseReply
+from testbed.maps.saying import kind_of, said_of, same_of, setting_of, without_numbers
 from testbed.turns.option import Option
+
+
+@attrs.frozen
+class Answered:
+    """A request, as far as its answer tells of it."""
+
+    error: ApiError
 
 
 def option(
@@ -55,6 +65,27 @@ def test_a_fault_is_said_by_its_own_words() -> None:
     fault = option("fault", "fault/crash", verb="crash", key="alpha")
     fault.fault = Crash("*")
     assert said_of(fault) == "alpha crashed"
+    assert setting_of(Crash("*")) == "as usual"
+    assert setting_of(Crash("*", times_max=2, restart_after_ms=2000)) == "restart after 2,000 ms"
+
+
+def test_an_answer_that_was_lost_does_not_arrive() -> None:
+    """Its caller learns that alone, and that is news; a refusal is an answer."""
+    answer = option("answer", "alpha/main", verb="create", key="jobs/default")
+    arrives = "the answer to its create of jobs/default reaches alpha"
+    assert (said_of(answer), kind_of(answer)) == (arrives, "answer")
+    answer.source = Answered(Conflict("old"))
+    assert (said_of(answer), kind_of(answer)) == (arrives, "answer")
+    answer.source = Answered(Unavailable("reset", causes=(CONNECTION_LOST,)))
+    lost = "alpha learns that no answer comes to its create of jobs/default"
+    assert (said_of(answer), kind_of(answer)) == (lost, "news")
+
+
+def test_a_reply_that_is_lost_is_called_an_answer() -> None:
+    """As the move that would have brought it."""
+    fault = option("fault", "fault/lose_reply", verb="lose_reply", key="alpha create jobs/default")
+    fault.fault = LoseReply("*")
+    assert said_of(fault) == "the answer to alpha's create of jobs/default was lost"
 
 
 def test_a_move_is_found_again_without_its_numbers() -> None:

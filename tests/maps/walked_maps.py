@@ -19,6 +19,7 @@ from testbed.maps.state_map import StateMap
 from testbed.maps.walking import RESTS, EndFound, end_found
 from testbed.turns.option import Option
 from testbed.turns.pending import Alternatives, Options
+from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario, play_runs
 
 Path = list[tuple[int, int]]
@@ -47,6 +48,9 @@ class Led(Chooser):
         allowed = run.faults_max
         self._may = allowed if self._faults_max is None else min(allowed, self._faults_max)
         return Plan("a path of a map")
+
+    def ended(self, step: Step) -> None:
+        """Nothing; but so the Steps are made that a claim may look at, as in a Run that is kept."""
 
     def choose(self, options: Options | Alternatives) -> int:
         choice = self._next(options, 0)

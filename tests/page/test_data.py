@@ -101,7 +101,7 @@ def test_with_its_life_all_that_an_actor_believed_is_gone() -> None:
     for row in run["moments"]:
         there.add(run, row)
         for belief in row["beliefs"]:
-            if not belief["rv"]:
+            if belief["over"]:
                 assert not there.beliefs[belief["lane"]]
                 emptied.append((belief["lane"], row["step"]))
     crash = next(m for row in run["moments"] for m in row["marks"] if m["sign"] == "struck")
@@ -308,6 +308,17 @@ def test_a_page_is_the_same_in_another_process() -> None:
     found = [each.communicate()[0] for each in begun]
     assert found[0] == found[1]
     assert found[0].count("\n") == len(names)
+
+
+def test_an_attended_run_is_not_called_the_calm_run() -> None:
+    """It has no line that could be left out, and is another Run than the calm one."""
+    told = played("lost_update", Trust(None, ()))
+    subject = PageSubject(told.recipe, told.race, told.trace, told.verdict, "again")
+    calm = page_data(subject)["figures"]
+    assert {"label": "it takes", "value": "no deviation: it is the calm run"} in calm
+    verdict = attrs.evolve(told.verdict, attended=("a scheduler",))
+    found = page_data(attrs.evolve(subject, verdict=verdict))["figures"]
+    assert found == calm[1:]
 
 
 def test_the_calm_run_of_a_scenario_is_its_own_calm_run() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from stage import Cued, Doing, note, world_of
-from told_pages import AddedUp, arrows_of
+from told_pages import AddedUp, arrows_of, page_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -15,6 +15,7 @@ from testbed.client.cache import Cache
 from testbed.client.client import Client
 from testbed.errors import ApiError, Unavailable
 from testbed.fault import Fault
+from testbed.faults.crash import Crash
 from testbed.faults.lose_request import LoseRequest
 from testbed.invariant import Evidence, Verdict, quiescent
 from testbed.objects import Map, Note
@@ -24,6 +25,7 @@ from testbed.page.run_data import RunTold
 from testbed.page.truth_log import OBJECTS_MAX
 from testbed.store.selector import Selector
 from testbed.turns.trace import Trace
+from testbed.world.scenario import find
 
 N = "notes/default/n"
 
@@ -258,3 +260,33 @@ def test_what_breaks_has_a_row_of_its_own() -> None:
     assert [m["text"] for m in last["marks"] if m["sign"] == "broke"] == [
         "nobody_signs: it is signed"
     ]
+
+
+def test_a_create_of_a_former_life_says_when_it_was_asked() -> None:
+    """It takes ten seconds, and meanwhile its actor has crashed and begun again."""
+    switches = {"create_takes_ms": 10_000, "times": "0900"}
+    crash = Crash("cron", restart_after_ms=2000)
+    world = find("asked_twice").world(switches, faults=(crash,))
+    trace = Trace({}, keep=True)
+    verdict = world.run(Cued("*crash*cron*"), driver="direct", trace=trace)
+    marks = [
+        mark for row in RunTold("it", trace, verdict).data()["moments"] for mark in row["marks"]
+    ]
+    created = [mark["text"] for mark in marks if mark["text"].startswith("create jobs/")]
+    assert [text.partition(" → ")[2] for text in created] == [
+        "rv 2 (asked before the crash)",
+        "rv 3",
+    ]
+
+
+def test_a_request_in_parts_says_which_steps_they_are() -> None:
+    """Each of its marks says it, and a request in one part says nothing."""
+    marks = [
+        mark
+        for row in page_of("two_defaults")["runs"][0]["moments"]
+        for mark in row["marks"]
+        if mark["text"].startswith("create")
+    ]
+    assert all(mark["step"] in mark["parts"] for mark in marks)
+    assert {len(mark["parts"]) for mark in marks} == {2}
+    assert [" (part 2)" in mark["text"] for mark in marks].count(True) == 2

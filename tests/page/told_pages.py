@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from testbed.cli.explained import beside, lines_tried, of_race
+from testbed.cli.explained import lines_tried, of_race
 from testbed.cli.races import open_race
 from testbed.page.data import page_data
 from testbed.page.subject import PageSubject
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 def subject_of(name: str) -> PageSubject:
     """The race of that name, played, with its calm run and the lines that it needs."""
     run = of_race(open_race(str(RACES[name]), trust_named(None, ())))
-    calm = beside(run) if len(run.race) else None
+    calm = run.calm if len(run.race) else None
     tried = lines_tried(run)
     return PageSubject(
         run.recipe, run.race, run.trace, run.verdict, "again", "", f"{name}.race.yaml", run.text,

@@ -13,7 +13,6 @@ from testbed.choosers.continued import Continued
 from testbed.choosers.uniform import Uniform
 from testbed.cli.explained import (
     ExplainedRun,
-    beside,
     issue,
     lines_tried,
     page_paths,
@@ -21,6 +20,7 @@ from testbed.cli.explained import (
     write_page_of,
     writes_beside,
 )
+from testbed.cli.mapped import Maps
 from testbed.cli.races import trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
 from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
@@ -54,7 +54,8 @@ class _How:
     as_json: bool
     with_growth: bool
     seed: int
-    with_map: bool
+    maps: Maps
+    """Those of all pages."""
     pages: Mapping[str, Path]
     """By file: where its page goes; empty if none was asked for."""
 
@@ -92,7 +93,8 @@ def command(
     if asked["with_map"] and page is None:
         raise ScenarioError("--map: a map stands on a page.\nNext: say --page FILE.html as well")
     paths = page_paths(page, files) if page is not None else []
-    how = _How(**asked, pages=dict(zip(files, paths, strict=False)))
+    maps = Maps(all_wanted=asked.pop("with_map"))
+    how = _How(**asked, maps=maps, pages=dict(zip(files, paths, strict=False)))
     trust = trust_of(scenario, folders)
     if len(files) == 1:
         told, code = _told(files[0], trust, how)
@@ -144,7 +146,7 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     with_growth = is_told and bool(run.claim) and not run.verdict.attended
     rates = _growth(run, how.seed) if with_growth else []
     if path is not None:
-        write_page_of(run, path, tried, rates, with_map=how.with_map)
+        write_page_of(run, path, tried, rates, how.maps)
     if how.as_json:
         return _as_dict(run, tried, rates, path), code
     if how.as_md:
@@ -154,7 +156,7 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
     steps = {step.number: step.option for step in run.trace.steps}
     parts = [story(run.trace, run.verdict, run.claim)]
     if any(violation.invariant == Confluent.name for violation in run.verdict.violations):
-        parts.append(writes_beside(run, beside(run)))
+        parts.append(writes_beside(run))
     parts += ["\n".join(needed_lines(run.race, tried, run.claim))]
     parts += ["\n".join(growth_lines(rates, steps))]
     last = f"{run.verdict}\nAgain: {run.again}" + (f"\nPage: {path}" if path is not None else "")

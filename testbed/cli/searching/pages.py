@@ -5,10 +5,14 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+import click
+
 from testbed.cli.explained import HTML, lines_tried, of_race, write_page, write_page_of
+from testbed.cli.mapped import Maps
 from testbed.cli.races import NamedRace, stem_of
+from testbed.cli.raised import raised_by_theirs
 from testbed.cli.searching.folder import Races
-from testbed.errors import ScenarioError
+from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, ScenarioError
 from testbed.races.racefile import parse
 from testbed.races.trust import trust_in
 from testbed.search.finding import Finding
@@ -27,6 +31,9 @@ class Pages:
         self._races = races
         self._written: dict[str, tuple[Finding, Path]] = {}
         """By the name of a Finding: its page."""
+        self._maps = Maps()
+        self._is_listed = True
+        """Whether the list of them could be written so far."""
 
     def write(self, finding: Finding) -> None:
         """Write the page of that race beside those of the others, under the name of its file."""
@@ -38,10 +45,14 @@ class Pages:
         trust = trust_in(races.recipe.name, races.folders)
         try:
             run = of_race(NamedRace(file, finding.race, race, races.recipe, trust), RETOLD_MAX)
-            write_page_of(run, path, lines_tried(run))
-        except ScenarioError as error:
+            write_page_of(run, path, lines_tried(run), maps=self._maps)
+        except (HarnessBug, ReplayDiverged):
+            raise
+        except HarnessError as error:
             races.pages[finding.name] = str(error)
-        except Exception as error:  # noqa: BLE001 - the scenario's own
+        except Exception as error:
+            if raised_by_theirs(error) is None:
+                raise
             why = f"played again, it raises {type(error).__name__}: {error}"
             races.pages[finding.name] = why
         else:
@@ -50,6 +61,7 @@ class Pages:
             self._list_them(self._folder)
 
     def _list_them(self, folder: Path) -> None:
+        """Write the list of all pages; that it cannot be written is said once."""
         title = escape(self._races.recipe.name)
         items = [
             f'<li><a href="{escape(path.name)}">{escape(finding.invariant)}</a>: '
@@ -66,7 +78,12 @@ class Pages:
             *items,
             "</ul></body></html>",
         ]
-        write_page(folder / INDEX, "\n".join(page) + "\n")
+        try:
+            write_page(folder / INDEX, "\n".join(page) + "\n")
+        except ScenarioError as error:
+            if self._is_listed:
+                self._is_listed = False
+                click.echo(f"No list of the pages: {error}", err=True)
 
 
 def pages_in(given: str | None, races: Races) -> Pages:

@@ -306,15 +306,15 @@ class Likeness:
         label, name = self._label, frame.f_code.co_qualname
         names = frame.f_locals
         self._part.append(f"{name} at {frame.f_lasti}")
-        for local in sorted(names):  # their own order is that in which they were first looked at
+        for local in sorted(names):  # their own order depends on when each was first seen
             self.begin(f"{label}, `{local}` in {name}")
             self.write(names[local])
         self.begin(f"{label}, a loop in {name}")
         waits: list[object] = []
         known = {id(names), id(frame.f_globals), id(frame.f_builtins)}
-        for other in gc.get_referents(task):
-            if other is None:  # that an exception was handled once: it is over
-                continue
+        *held, last = gc.get_referents(task)
+        # The last is the exception being handled; None if one was, and that is over.
+        for other in held if last is None else (*held, last):
             if isinstance(other, types.CoroutineType | types.GeneratorType):
                 waits.append(other)
             elif id(other) not in known and not isinstance(other, CODE):

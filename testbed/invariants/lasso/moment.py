@@ -102,8 +102,8 @@ def moment(
     """The state now; raises Unlike if something in it cannot be compared. `names` has the texts
     that only name something, and `lasting` what moments before this have written. If
     `names_matter`, the names that an Endpoint will give next are compared too. Unless
-    `order_matters`, it is no difference what of that which may happen next was offered first: so
-    for who tries all of it in any case. `also` writes what else is to be compared."""
+    `order_matters`, it makes no difference which Option was offered first: for a caller that tries
+    them all in any case. `also` writes what else is to be compared."""
     now_ms = evidence.now_ms
     likeness = Likeness(_stand_ins(evidence, names, now_ms), names, now_ms, lasting)
     likeness.begin(STORE)
@@ -262,7 +262,7 @@ def _stand_ins(evidence: Evidence, names: Renaming, now_ms: int) -> StandIns:
     """What is written instead of the World's own objects when an actor or an Endpoint holds one."""
     # An actor holds its Client, and that holds the World: written by value, every task would hold
     # everything. Each of these is written somewhere once, so a name, or the little that matters
-    # to whoever holds it, stands for it here.
+    # to what holds it, stands for it here.
     endpoints = {type(post.endpoint): _name for post in evidence.wire.posts.values()}
     return {
         **endpoints,

@@ -43,7 +43,7 @@ SEEN_MAX = 10_000
 LOOKS_MAX = 1_000
 """How often one Run is looked at closely, at most."""
 TRIES_MAX = 2
-"""How often one lap is played again in vain, at most: what is held when it begins may settle."""
+"""How often one lap is played again without success: what is held when it begins may settle."""
 FULL_MAX = 8
 """Of how many Moments all that is written is kept."""
 SHOWN_MAX = 6

@@ -56,7 +56,7 @@ class Renaming:
         self.learned: list[str] = []
         """All texts that were learned, oldest first."""
         self._cut: dict[str, Parts] = {}
-        """The texts that were cut before. Those in which a new name stands are cut anew."""
+        """The texts that were cut before. Those with a new name in them are cut again."""
         self._said: dict[str, Parts] = {}
         """What is written of texts; forgotten as soon as that."""
 

@@ -111,6 +111,8 @@ export interface RunData {
 export interface Lane {
   name: string;
   kind: "actor" | "store";
+  /** Whether it learns of more than what it wrote itself. */
+  reads: boolean;
 }
 
 /** One version of one object, as far as a page shows it. */
@@ -140,8 +142,9 @@ export interface Moment {
   rv: number;
   /** What has changed of the truth: a key, and the index of its version now; -1: it is gone. */
   truth: [string, number][];
-  /** The same of what each actor believes. After a restart an actor knows nothing: all is -1. */
-  beliefs: { lane: string; rv: number; changed: [string, number][] }[];
+  /** The same of what each actor believes, and whether its life is over. After a restart an actor
+   * knows nothing: all is -1. */
+  beliefs: { lane: string; rv: number; over: boolean; changed: [string, number][] }[];
   /** The indices of the sentences that speak of it. */
   tells: number[];
 }
@@ -157,6 +160,8 @@ export interface Mark {
   weight: 0 | 1 | 2;
   /** The key of the object it is about; empty if none. */
   key: string;
+  /** The Steps in which its request took effect, if it has several parts; else empty. */
+  parts: number[];
 }
 
 /** Each end stands in a moment: both steps are steps of moments. */
@@ -204,7 +209,8 @@ export interface MapState {
   ms: number;
   /** The index of the set of what is there. */
   truth: number;
-  /** By lane, the index of the set of what it believes; -1 if that is not known. */
+  /** By lane, the index of the set of what it believes; -1 if that is not known, -2 if it has not
+   * begun, -3 if it has ended. */
   beliefs: number[];
 }
 
@@ -212,6 +218,6 @@ export interface MapEnd {
   outcome: "violated" | "held" | "undecided";
   claim: string;
   said: string;
-  /** Which machine's choices lead there the shortest way: the states on it, from the start. */
+  /** The machine's shortest way there: the states on it, from the start. */
   shortest: number[];
 }

@@ -102,7 +102,7 @@ def run(*, calm: bool = False) -> dict[str, Any]:
 
 def _version(key: str, rv: int, said: str, state: str, node: str, cpu: int) -> dict[str, Any]:
     kind, name = key.split("/")[0], key.split("/")[-1]
-    fields = [["status.phase", said.split(",")[0]], ["spec.node_name", node or "–"]]
+    fields = [["status.phase", said.split(",")[0]], ["spec.nodeName", node or "–"]]
     return {
         "key": key, "kind": kind, "name": name, "rv": rv, "said": said, "state": state,
         "node": node, "cpu": cpu, "fields": fields,

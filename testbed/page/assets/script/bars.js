@@ -1,7 +1,7 @@
 // The truth beside each belief: nodes as bars with their pods in them, all else as short lines.
 
 /** @import { Version } from "../types" */
-/** @import { Difference, Known, Scene } from "./model.js" */
+/** @import { Belief, Difference, Known, Scene } from "./model.js" */
 
 import { el } from "./dom.js";
 import { cores, counted, cut, shortName } from "./words.js";
@@ -16,17 +16,19 @@ const LINES_MAX = 14;
  * @returns {HTMLElement[]}
  */
 export function cards(scene, acting) {
-  const truth = card("The truth", scene.rv, scene.truth, null, scene.steady);
+  const truth = card({ ...scene, lane: "The truth", known: scene.truth }, null, scene.steady);
   truth.classList.add("truth");
   const beliefs = scene.beliefs.map((belief) => {
     const found = differences(scene.truth, belief.known, belief.realm);
-    const made = card(belief.lane, belief.rv, belief.known, found, scene.steady);
+    const made = card(belief, found, scene.steady);
     const serious = [...found.values()].some((difference) => difference.matters);
     if (serious) {
       made.classList.add("differs");
       const behind = scene.rv - belief.rv;
       const text = behind > 0 && belief.rv > 0 ? `≠ ${behind} behind` : "≠ the truth";
       made.querySelector("header")?.append(el("span", { class: "behind" }, text));
+    } else if (belief.known.size) {
+      made.querySelector("header")?.append(el("span", { class: "rv" }, "as it is"));
     }
     if (acting.includes(belief.lane)) made.classList.add("acts");
     return made;
@@ -35,19 +37,17 @@ export function cards(scene, acting) {
 }
 
 /**
- * @param {string} title
- * @param {number} rv 0 if it has none
- * @param {Known} known
+ * @param {Pick<Belief, "lane" | "rv" | "known" | "nothing">} side the truth, or a belief
  * @param {Map<string, Difference> | null} found null for the truth
  * @param {Set<string>} steady what never changes
  * @returns {HTMLElement}
  */
-function card(title, rv, known, found, steady) {
-  const heading = el("h3", {}, el("span", { class: "name" }, title));
+function card({ lane, rv, known, nothing }, found, steady) {
+  const heading = el("h3", {}, el("span", { class: "name" }, lane));
   if (found) heading.append(el("small", {}, " believes"));
   const made = el("section", { class: "card" }, el("header", {}, heading));
   if (rv > 0) made.querySelector("header")?.append(el("span", { class: "rv" }, `rv ${rv}`));
-  if (!known.size) made.append(el("p", { class: "nothing" }, "Nothing yet."));
+  if (!known.size) made.append(el("p", { class: "nothing" }, nothing));
   const nodes = [...known.values()].filter((v) => v.kind === "nodes").sort(byName);
   const names = new Set(nodes.map((node) => node.name));
   const isIn = (/** @type {Version} */ v) =>
@@ -91,8 +91,9 @@ function nodeBar(node, pods, found) {
   const whole = Math.max(node.cpu, taken, 1);
   const bar = el("span", { class: "bar", "aria-hidden": "true" });
   for (const pod of pods) {
-    const piece = el("span", { class: `piece ${pod.state}`, title: `${pod.name}: ${pod.said}` });
-    piece.append(el("span", { class: "name" }, pod.name));
+    const name = shortName(pod);
+    const piece = el("span", { class: `piece ${pod.state}`, title: `${name}: ${pod.said}` });
+    piece.append(el("span", { class: "name" }, name));
     if (found?.get(pod.key)?.matters) piece.classList.add("differs");
     piece.style.flexGrow = String(Math.max(pod.cpu / whole, 0.06));
     bar.append(piece);
@@ -106,7 +107,8 @@ function nodeBar(node, pods, found) {
   const said = node.cpu === 0 ? "" : free < 0
     ? `✗ ${cores(-free)} CPU too much`
     : `${cores(free)} of ${cores(node.cpu)} CPU free`;
-  const inside = pods.map((p) => `${p.name}${p.state === "terminating" ? ", terminating" : ""}`);
+  const inside = pods.map((p) =>
+    `${shortName(p)}${p.state === "terminating" ? ", terminating" : ""}`);
   const spoken = inside.length ? ` holds ${inside.join("; ")}.` : " is empty.";
   return el(
     "li", { class: free < 0 ? "node over" : "node" },

@@ -33,7 +33,8 @@ export function detail(run, row, mark, scene) {
     el("h3", {}, el("span", { class: "name" }, mark.text)),
     el("p", { class: "meta" },
       el("bdi", {}, mark.lane),
-      ` · step ${grouped(mark.step)} · ${grouped(moment.ms)} ms · ${MARKS[mark.sign]}`),
+      ` · step ${grouped(mark.step)} · ${grouped(moment.ms)} ms · ${MARKS[mark.sign]}`
+        + (mark.parts?.length ? ` · ${partOf(mark)}` : "")),
   ];
   if (mark.reasons.length) {
     const reasons = mark.reasons.map((reason) => el("li", { class: "name" }, reason));
@@ -41,6 +42,15 @@ export function detail(run, row, mark, scene) {
   }
   made.push(...requests(run, mark), ...fields(mark, scene));
   return made;
+}
+
+/**
+ * Which part of its request it is.
+ * @param {Mark} mark
+ * @returns {string}
+ */
+function partOf(mark) {
+  return `part ${mark.parts.indexOf(mark.step) + 1} of ${mark.parts.length}`;
 }
 
 /**

@@ -4,7 +4,8 @@ import { el, say } from "./dom.js";
 
 // A part of a name or of a path is no word.
 const INSIDE = "[\\p{L}\\p{N}_/=]";
-const ENDINGS = "(?:e?s|e?d|ing)?";
+// One of it or several: any other form of a word is another word.
+const ENDINGS = "(?:e?s)?";
 
 /** @type {{ word: string, said: string, id: string }[]} */
 let glossary = [];

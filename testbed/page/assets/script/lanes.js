@@ -5,8 +5,10 @@
 import { el, scrollInside, svg } from "./dom.js";
 import { Layout } from "./layout.js";
 import { breachOf } from "./model.js";
-import { hatch, shape, staleCurve, tip } from "./shapes.js";
+import { shape, staleCurve, tip } from "./shapes.js";
 import { MARKS, brief, grouped } from "./words.js";
+
+const SKIPS = "A row is shown only where something is seen, so numbers of steps are skipped.";
 
 /** @typedef {{ row: number, mark: Mark, group: SVGGElement }} Drawn */
 
@@ -56,7 +58,7 @@ export class Lanes {
       "aria-label": `${this.run.name}: ${this.run.moments.length} moments`,
     });
     this.band.setAttribute("width", String(width));
-    picture.append(svg("title", {}, this.run.name), svg("desc", {}, this.run.said), hatch());
+    picture.append(svg("title", {}, this.run.name), svg("desc", {}, this.run.said));
     picture.append(this.band, ...this.lifelines(), ...this.dying(), ...this.arrows());
     picture.append(...this.revisions(), ...this.timeColumn(), ...this.marks());
     picture.append(...this.signs);
@@ -69,7 +71,8 @@ export class Lanes {
     const { each, width } = this.layout;
     this.head.style.width = `${width}px`;
     this.head.replaceChildren(
-      el("span", { class: "head-time" }, "ms"), el("span", { class: "head-step" }, "step"),
+      el("span", { class: "head-time" }, "ms"),
+      el("span", { class: "head-step", title: SKIPS }, "step"),
       ...this.run.lanes.map((lane) => {
         const head = el("span", { class: `head ${lane.kind}` }, el("bdi", {}, lane.name));
         head.style.left = `${this.layout.x(lane.name) - each / 2}px`;

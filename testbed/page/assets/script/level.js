@@ -78,6 +78,12 @@ export class Level {
     this.root.querySelector("input")?.focus();
   }
 
+  /** Go to the guess, or to what came of it. */
+  ask() {
+    const at = this.root.querySelector("input, #level-answer");
+    if (at instanceof HTMLElement) at.focus();
+  }
+
   show() {
     document.documentElement.dataset.guess = this.isSettled ? "settled" : "open";
     /** @type {HTMLDetailsElement} */ (byId("spoils")).open = this.isSettled;
@@ -99,7 +105,7 @@ export class Level {
         chosen = index + 1;
         lock.disabled = false;
       });
-      return el("label", {}, input, el("span", { class: "name" }, choice));
+      return el("label", {}, input, `${index + 1} `, el("span", { class: "name" }, choice));
     });
     const skip = button("", "Skip", () => {
       this.settle(SKIPPED);

@@ -8,6 +8,7 @@ import { Level } from "./level.js";
 import { Playing } from "./playing.js";
 import { Story } from "./story.js";
 import { WhatIf } from "./whatif.js";
+import { setNamespaces } from "./words.js";
 import { Looks, Tabs, addCopyButtons, place, remember, save, wireHead } from "./shell.js";
 
 /** @type {PageData} */
@@ -15,6 +16,7 @@ const data = JSON.parse(byId("data").textContent ?? "");
 document.documentElement.classList.add("js");
 
 setWords(data.level?.words ?? {});
+setNamespaces([...data.runs.flatMap((run) => run.versions), ...data.map?.versions ?? []]);
 const looks = new Looks();
 const tabs = new Tabs(opened);
 const keys = /** @type {HTMLDialogElement} */ (byId("keys"));
@@ -55,6 +57,12 @@ function isOpen() {
   return level === null || level.isSettled;
 }
 
+/** To the guess of the level. */
+function toGuess() {
+  tabs.open("level");
+  level?.ask();
+}
+
 /** What is stepped through in the part that is open. */
 function viewer() {
   if (!isOpen()) return null;
@@ -65,7 +73,8 @@ function viewer() {
 /** @type {Record<string, () => unknown>} */
 const EVERYWHERE = {
   b: acts.beamer, t: acts.theme, "?": acts.keys,
-  g: () => (!isOpen() ? tabs.open("level") : tabs.names.includes("play") && tabs.open("play")),
+  g: () => (level && (tabs.name === "level" || !isOpen()) ? toGuess()
+    : tabs.names.includes("play") && tabs.open("play")),
   w: explainFocused,
 };
 /** @type {Record<string, () => unknown>} */

@@ -6,16 +6,28 @@
  * Objects by key, each in one version.
  * @typedef {Map<string, Version>} Known
  *
- * What is there at one moment: the truth, and each belief.
- * @typedef {{ truth: Known, rv: number, beliefs: Belief[], steady: Set<string> }} Scene
+ * What is there at one moment: the truth, and each belief. If nothing is true, `nothing` says so.
+ * @typedef {{ truth: Known, rv: number, nothing: string, beliefs: Belief[],
+ *   steady: Set<string> }} Scene
  *
- * What one actor knows, and of what it reads at all.
- * @typedef {{ lane: string, rv: number, known: Known, realm: Set<string> }} Belief
+ * What one actor knows, and of what it reads at all. If it knows nothing, `nothing` says why.
+ * @typedef {{ lane: string, rv: number, known: Known, realm: Set<string>,
+ *   nothing: string }} Belief
  *
  * How one object differs: the belief is older, the object unheard of, or gone by now.
  * @typedef {{ key: string, kind: "old" | "unseen" | "gone", truth: Version | null,
  *   belief: Version | null, matters: boolean }} Difference
  */
+
+/** What is said where there is nothing. */
+export const NONE_SAID = {
+  yet: "Nothing yet.",
+  there: "Nothing is there.",
+  gone: "Nothing is there any more.",
+  known: "It knows nothing any more.",
+  begun: "It has not begun.",
+  over: "It has ended.",
+};
 
 /**
  * All that has happened up to that moment, put together.
@@ -29,12 +41,16 @@ export function sceneAt(run, index) {
   /** @type {Map<string, Belief>} */
   const beliefs = new Map();
   const [all, heard] = [realms(run), listeners(run)];
+  let nothing = NONE_SAID.yet;
   for (const moment of run.moments.slice(0, index + 1)) {
+    if (truth.size) nothing = NONE_SAID.gone;
     change(run, truth, moment.truth);
     for (const told of moment.beliefs) {
       const realm = all.get(told.lane) ?? new Set();
-      const belief = beliefs.get(told.lane) ?? { lane: told.lane, rv: 0, known: new Map(), realm };
+      const belief = beliefs.get(told.lane)
+        ?? { lane: told.lane, rv: 0, known: new Map(), realm, nothing: "" };
       belief.rv = told.rv;
+      belief.nothing = told.over ? NONE_SAID.over : told.rv > 0 ? NONE_SAID.there : NONE_SAID.yet;
       change(run, belief.known, told.changed);
       beliefs.set(told.lane, belief);
     }
@@ -43,8 +59,8 @@ export function sceneAt(run, index) {
   const place = (/** @type {Belief} */ belief) => order.indexOf(belief.lane);
   const shown = [...beliefs.values()].filter((belief) => heard.has(belief.lane));
   shown.sort((a, b) => place(a) - place(b));
-  const steady = steadyOf(run.versions);
-  return { truth, rv: run.moments[index]?.rv ?? 0, beliefs: shown, steady };
+  const rv = run.moments[index]?.rv ?? 0;
+  return { truth, rv, nothing, beliefs: shown, steady: steadyIn(run) };
 }
 
 /**
@@ -61,17 +77,32 @@ function change(run, known, changes) {
 }
 
 /**
- * The keys of what never changes; pods and nodes are looked at all the same.
- * @param {Version[]} versions
+ * The keys of what never changes in a Run.
+ * @param {RunData} run
  * @returns {Set<string>}
  */
-export function steadyOf(versions) {
+function steadyIn(run) {
+  const [first, ...later] = run.moments.map((moment) => moment.truth);
+  const changed = new Set(later.flat().map(([key]) => key));
+  const keys = (first ?? []).map(([key]) => key).filter((key) => !changed.has(key));
+  return steadyOf(run.versions, new Set(keys));
+}
+
+/**
+ * The keys of what never changes, of the objects that are always there: they have one version. Pods
+ * and nodes are looked at all the same.
+ * @param {Version[]} versions
+ * @param {Set<string>} always the keys of what is there from the start to the end
+ * @returns {Set<string>}
+ */
+export function steadyOf(versions, always) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { key, kind } of versions) {
     if (kind !== "pods" && kind !== "nodes") counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  return new Set([...counts].flatMap(([key, count]) => (count === 1 ? [key] : [])));
+  const isSteady = (/** @type {string} */ key) => counts.get(key) === 1 && always.has(key);
+  return new Set([...counts.keys()].filter(isSteady));
 }
 
 /**
@@ -121,15 +152,17 @@ export function realms(run) {
 }
 
 /**
- * The actors that are told of changes, or of which the story speaks; all, if there are none. What
- * the others know is what they have written themselves.
+ * The actors that read, that are told of changes, or of which the story speaks; all, if there are
+ * none. What the others know is what they have written themselves.
  * @param {RunData} run
  * @returns {Set<string>}
  */
 export function listeners(run) {
   const told = run.arrows.filter((arrow) => arrow.kind === "news").map((arrow) => arrow.to.lane);
   const marks = run.moments.flatMap((moment) => moment.marks);
-  const found = new Set([...told, ...marks.filter((m) => m.weight === 2).map((m) => m.lane)]);
+  const reading = run.lanes.filter((lane) => lane.reads).map((lane) => lane.name);
+  const spoken = marks.filter((m) => m.weight === 2).map((m) => m.lane);
+  const found = new Set([...told, ...reading, ...spoken]);
   return found.size ? found : new Set(run.lanes.map((lane) => lane.name));
 }
 
@@ -248,6 +281,24 @@ export function shortened(run) {
     [moment.step, ...moment.marks.map((mark) => mark.step)]));
   const arrows = run.arrows.filter((arrow) => arrow.weight === 2 || steps.has(arrow.to.step));
   return { ...run, moments, arrows };
+}
+
+/**
+ * The Run in which a mark says which part of its request it is only if another one has a mark, too.
+ * @param {RunData} run
+ * @returns {RunData}
+ */
+export function withoutParts(run) {
+  const steps = new Set(run.moments.flatMap(({ marks }) => marks.map((mark) => mark.step)));
+  const moments = run.moments.map((moment) => ({
+    ...moment,
+    marks: moment.marks.map((mark) => {
+      const isAlone = mark.parts?.length > 0
+        && !mark.parts.some((step) => step !== mark.step && steps.has(step));
+      return isAlone ? { ...mark, text: mark.text.replace(/ \(part \d+\)/, "") } : mark;
+    }),
+  }));
+  return { ...run, moments };
 }
 
 /**

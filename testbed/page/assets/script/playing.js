@@ -7,7 +7,7 @@ import { cards } from "./bars.js";
 import { button, el, say } from "./dom.js";
 import { wordedButton } from "./glossary.js";
 import { Guess } from "./guess.js";
-import { realmOf, steadyOf } from "./model.js";
+import { NONE_SAID, realmOf, steadyOf } from "./model.js";
 import { Game, boldOf, isCalm, worstEnd } from "./play.js";
 import { Progress } from "./progress.js";
 import { SIGNS, counted, grouped } from "./words.js";
@@ -29,6 +29,10 @@ const ENDS = {
   undecided: "It came to a limit of its World before it came to rest.",
 };
 
+/** What stands for the belief of an actor that is not there. */
+const NOT_BEGUN = -2;
+const ENDED = -3;
+
 export class Playing {
   /**
    * @param {HTMLElement} root
@@ -42,7 +46,7 @@ export class Playing {
     this.guess = new Guess(map, asks, () => this.show(true));
     this.progress = new Progress(map);
     this.realms = this.realmsOf();
-    this.steady = steadyOf(map.versions);
+    this.steady = this.steadyIn();
     this.moves = el("div", { class: "options-box" });
     this.banner = el("div", { class: "banner", role: "status" });
     this.made = el("ol", { class: "made" });
@@ -194,16 +198,31 @@ export class Playing {
     });
   }
 
+  /** What is there in each state, and never changes. @returns {Set<string>} */
+  steadyIn() {
+    const { map } = this;
+    const truths = [...new Set(map.states.map((state) => state.truth))];
+    const keys = truths.map((set) => new Set(this.set(set)?.keys()));
+    const always = [...(keys[0] ?? [])].filter((key) => keys.every((own) => own.has(key)));
+    return steadyOf(map.versions, new Set(always));
+  }
+
   /** @returns {Scene} */
   scene() {
     const { map, game } = this;
+    const before = game.made.map(({ from }) => map.states[from]);
     const beliefs = game.state.beliefs.flatMap((set, lane) => {
-      const known = this.set(set);
+      const known = set === NOT_BEGUN || set === ENDED ? new Map() : this.set(set);
       const realm = this.realms[lane];
-      return known ? [{ lane: map.lanes[lane], rv: 0, known, realm }] : [];
+      const had = before.some((state) => map.sets[state.beliefs[lane]]?.length);
+      const nothing = set === NOT_BEGUN ? NONE_SAID.begun : set === ENDED ? NONE_SAID.over
+        : had ? NONE_SAID.known : NONE_SAID.yet;
+      return known ? [{ lane: map.lanes[lane], rv: 0, known, realm, nothing }] : [];
     });
     const truth = this.set(game.state.truth) ?? new Map();
-    return { truth, rv: 0, beliefs, steady: this.steady };
+    const nothing = before.some((state) => map.sets[state.truth]?.length)
+      ? NONE_SAID.gone : NONE_SAID.yet;
+    return { truth, rv: 0, nothing, beliefs, steady: this.steady };
   }
 
   /**

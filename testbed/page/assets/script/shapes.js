@@ -105,16 +105,3 @@ export function staleCurve(x1, y1, x2, y2, scale) {
   const sign = [plate, svg("text", place, "≠")];
   return { line: [svg("path", { class: "curve", d }), dot], sign };
 }
-
-/**
- * The pattern that what is terminating is filled with.
- * @returns {SVGElement}
- */
-export function hatch() {
-  const pattern = svg("pattern", {
-    id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse",
-    patternTransform: "rotate(45)",
-  });
-  pattern.append(svg("rect", { class: "hatch-line", width: 2, height: 5 }));
-  return svg("defs", {}, pattern);
-}

@@ -7,7 +7,7 @@ import { detail } from "./detail.js";
 import { el, scrollInside, toggle } from "./dom.js";
 import { worded } from "./glossary.js";
 import { Lanes } from "./lanes.js";
-import { breachOf, indexOfStep, saidOf, sceneAt, shortened } from "./model.js";
+import { breachOf, indexOfStep, saidOf, sceneAt, shortened, withoutParts } from "./model.js";
 import { Scrubber } from "./scrubber.js";
 import { cut, grouped } from "./words.js";
 
@@ -56,7 +56,7 @@ export class Viewer {
     this.whole = run;
     const short = shortened(run);
     this.wholeButton.hidden = short === run;
-    this.show(this.isWhole ? run : short, step);
+    this.show(withoutParts(this.isWhole ? run : short), step);
   }
 
   /** All moments, or the main ones alone. */
@@ -114,7 +114,9 @@ export class Viewer {
     const isBreach = this.now === breachOf(run);
     this.caption.classList.toggle("broke", isBreach);
     const said = el("span", { class: "caption-text", "data-longest": this.longest });
-    said.append(el("span", { class: "name" }, ...worded(saidOf(moment, this.sentences))));
+    const text = saidOf(moment, this.sentences);
+    const isOfRun = moment.tells.length > 0 || moment.marks.length > 0;
+    said.append(el("span", { class: "name" }, ...(isOfRun ? worded(text) : [text])));
     const when = `${isBreach ? "✗ " : ""}${grouped(moment.ms)} ms`;
     this.caption.replaceChildren(el("span", { class: "when" }, when), said);
     this.scene = sceneAt(run, this.now);

@@ -110,13 +110,25 @@ export function brief(text, versions) {
   return said;
 }
 
+let isOneNamespace = true;
+
 /**
- * What an object is called among its kind; with its kind if that is not clear.
+ * The objects of this page, from now on: if they are in more than one namespace, each is named.
+ * @param {Version[]} versions
+ */
+export function setNamespaces(versions) {
+  const spaces = versions.map(({ key }) => key.split("/")).filter((parts) => parts.length > 2);
+  isOneNamespace = new Set(spaces.map((parts) => parts[1])).size < 2;
+}
+
+/**
+ * What an object is called among its kind; with its kind and its namespace if that is not clear.
  * @param {Version} version
  * @returns {string}
  */
 export function shortName(version) {
-  return version.kind === "pods" || version.kind === "nodes"
-    ? version.name
-    : `${version.kind}/${version.name}`;
+  const { key, kind, name } = version;
+  if (kind === "nodes") return name;
+  if (kind === "pods") return isOneNamespace ? name : key.slice(kind.length + 1);
+  return isOneNamespace ? `${kind}/${name}` : key;
 }

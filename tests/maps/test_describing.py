@@ -7,19 +7,18 @@ from typing import ClassVar
 import attrs
 import pytest
 
+from testbed.maps.describing import FIELDS_MAX, VALUE_MAX, described
 from testbed.objects import Map, Node, Note, Pod
 from testbed.objects.affinity import Taint
 from testbed.objects.condition import Condition
 from testbed.objects.lease import Lease, LeaseSpec
 from testbed.objects.meta import Object
 from testbed.objects.pod import PodStatus
-from testbed.page.describing import FIELDS_MAX, VALUE_MAX, described
-from testbed.store.change import Entry
 
 
 def shown(value: Object) -> dict[str, object]:
     """That object, described."""
-    return described(Entry(value.key, value, 1, 7, 1))
+    return described(value.key, value, 7)
 
 
 def pod(phase: str, node: str = "", *, deleted_ms: int | None = None, **status: str) -> Pod:
@@ -39,7 +38,11 @@ def pod(phase: str, node: str = "", *, deleted_ms: int | None = None, **status: 
         (pod("Failed", "n1", reason="Evicted"), "Failed on n1, Evicted", "over"),
         (Node.of("n1", cpu_m=1000), "1 cpu, 110 pods", "plain"),
         (Node.of("n1", cpu_m=500, unschedulable=True), "500m cpu, 110 pods, cordoned", "plain"),
-        (Lease("l", spec=LeaseSpec("me", 15)), "holder me, duration_s 15", "plain"),
+        (
+            Lease("l", spec=LeaseSpec("me", 15)),
+            "holderIdentity me, leaseDurationSeconds 15",
+            "plain",
+        ),
         (Note("x"), "empty", "plain"),
         (Note("x").with_meta(deleted_ms=0), "terminating", "terminating"),
     ],
@@ -56,8 +59,8 @@ def test_a_pod_has_its_node_and_its_requests() -> None:
     assert (found["kind"], found["name"], found["node"], found["cpu"]) == ("pods", "p", "n1", 800)
     assert found["fields"] == [
         ["status.phase", "Running"],
-        ["spec.node_name", "n1"],
-        ["meta.deleted_ms", "9,000 ms"],
+        ["spec.nodeName", "n1"],
+        ["metadata.deletionTimestamp", "9,000 ms"],
         ["spec.priority", "5"],
         ["requests.cpu", "800m"],
     ]
@@ -104,3 +107,49 @@ def test_a_kind_of_the_user_is_described_by_its_own_fields() -> None:
     assert fields["data.c"] == "two lines"
     tags = dict(shown(Strange("s", tags=frozenset({"z", "y"})))["fields"])  # type: ignore[call-overload]
     assert tags == {"tags": "y, z"}
+
+
+def test_a_state_of_a_map_says_no_time() -> None:
+    """It is the same state at any time; a revision stands for whether it is the latest."""
+    going = pod("Running", "n1", deleted_ms=9000)
+    found = described(going.key, going, 1, is_timed=False)
+    assert ["metadata.deletionTimestamp", "set"] in found["fields"]
+    assert found["said"] == "Running on n1, terminating"
+    held = Lease("l", spec=LeaseSpec("me", 15, renewed_ms=5000))
+    fields = dict(described(held.key, held, 1, is_timed=False)["fields"])
+    assert fields["spec.renewTime"] == "set"
+    assert fields["spec.leaseDurationSeconds"] == "15"
+
+
+def test_metadata_comes_last() -> None:
+    """What a kind is there for is not pushed out by its labels."""
+    labels = {f"l{number:02}": "x" for number in range(FIELDS_MAX)}
+    fields = shown(Note("n", data=Map({"a": "1"})).with_meta(labels=Map(labels)))["fields"]
+    assert fields[:2] == [["data.a", "1"], ["metadata.labels.l00", "x"]]  # type: ignore[index]
+
+
+class Closed:
+    """A value that says nothing of itself."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __bool__(self) -> bool:
+        raise RuntimeError
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    __hash__ = object.__hash__
+
+
+def test_what_can_be_shown_is_shown() -> None:
+    """A kind with a form that no API has, and with values that cannot be told."""
+    data: Map[object] = Map(
+        {"closed": Closed(), "list": [frozenset("ba"), Odd()], "deep": {"b": {"c", "d"}, "a": ()}}
+    )
+    fields = dict(shown(Strange("s", data, frozenset({"x"})))["fields"])  # type: ignore[call-overload]
+    assert fields["data.closed"] == "<Closed>"
+    assert fields["data.deep.b"] == "c, d"
+    assert fields["data.list"].startswith("a, b, <")
+    assert fields["tags"] == "x"
