@@ -120,9 +120,9 @@ LEVEL = LearnLevel(
     number=4,
     title="did it happen?",
     concept=(
-        "When no answer comes, a program cannot know whether its request was done. If it does "
-        "not ask again, the work may be missing; if it asks again, it may be done twice. The way "
-        "out is to ask in such a way that the second time changes nothing."
+        "Sometimes a program gets no answer to a request, and must decide: to ask again, or to go "
+        "on? Work that is missing is wrong, and so is work that is done twice. The way out is to "
+        "ask in such a way that the second time changes nothing."
     ),
     build=asked_twice,
     component=CRON,
@@ -136,7 +136,8 @@ LEVEL = LearnLevel(
         "crons with the same times may run at once. Mend `run`."
     ),
     calls=(
-        "`self.job(time, name)` is the Job of that time with that name. `client.create` raises "
+        "`self.job(time, name)` is the Job of that time with that name, and `self.job_name` is "
+        "what the Jobs do, such as report. `client.create` raises "
         "AlreadyExists if the name is taken; it is in `testbed.errors`. You may also need "
         "`client.get(Job, name)`, which raises NotFound, or `client.list(Job)`, whose `.items` are "
         "all Jobs. A Job that is deleted and created again is two Jobs."

@@ -178,15 +178,17 @@ LEVEL = LearnLevel(
         "the text that was last written into it, and nothing else is left. Meanwhile a visitor "
         "looks for each Note, in the source first, then in the target, and must find it with its "
         "text. A request or its answer may be lost: both raise Unavailable. The mover may crash "
-        "at any time: then `run` begins again with empty memory. In Worlds without a crash, the "
-        "visitor may also write into the Note that it has found. Mend `run`."
+        "at any time: then `run` begins again with empty memory. In trials in "
+        "which the visitor also writes into the Note that it has found, nothing crashes. Mend "
+        "`run`."
     ),
     calls=(
         "`client.get(Note, item, namespace)` raises NotFound. `client.create(self.copy_of(note))` "
         "raises AlreadyExists. `client.delete(note)` raises NotFound, or Conflict if the Note has "
-        "changed since it was read; so does `client.update(note)`. `note.saying(**other.data)` is "
-        "a note with the texts of another. NotFound, Conflict and Unavailable are in `testbed`, "
-        "AlreadyExists in `testbed.errors`."
+        "changed since it was read; so does `client.update(note)`. But what `self.copy_of` "
+        "makes was never read: an update with it is not compared with anything, and overwrites "
+        "what is there. `note.saying(**other.data)` is a note with the texts of another. "
+        "NotFound, Conflict and Unavailable are in `testbed`, AlreadyExists in `testbed.errors`."
     ),
     imports="""\
 from scenarios.levels.half_moved import NoteMover

@@ -299,7 +299,7 @@ LEVEL = LearnLevel(
     title="the seat is not free until they leave",
     concept=(
         "To make room for a more important pod takes time: the victims terminate first, and take "
-        "their room until they are gone. Then the room looks free to everyone. Who the room was "
+        "their room until they are gone. Then the room looks free to everyone. Which pod it was "
         "made for stands only in a text, the nomination, and a text protects nothing unless each "
         "scheduler goes by it. But it keeps the room from less important pods only."
     ),

@@ -167,8 +167,8 @@ LEVEL = LearnLevel(
     title="the late echo",
     concept=(
         "A program that has created an object does not see it in its Cache at once: the news of "
-        "its own write comes by the watch, like any other news, and may be late. Who counts what "
-        "the Cache holds and creates the rest, creates it twice."
+        "its own write comes by the watch, like any other news, and may be late. A program that "
+        "counts what the Cache holds and creates the rest may create it twice."
     ),
     build=late_echo,
     component=CONTROLLER,
@@ -184,9 +184,12 @@ LEVEL = LearnLevel(
     calls=(
         "`self.pod(name)` is a pod with that name, and `client.create` raises AlreadyExists if the "
         "name is taken (in `testbed.errors`). `pods.get(name)` looks into the Cache, and "
-        "`client.get(Pod, name)` asks the API server, and raises NotFound. Unavailable says that "
-        "no answer came. `await client.sleep(ms)` waits; a program that asks more than fifty "
-        "times in ten seconds is refused."
+        "`client.get(Pod, name)` asks the API server, and raises NotFound. `await news.get()` "
+        "waits for the next pod that the Cache has heard of, and returns it; `idle=True` says "
+        "that this may last for ever. Unavailable (in `testbed`) says that no answer came: "
+        "any request may raise it, `client.list`, too; `pods.synced()` does not, since the Cache "
+        "asks again by itself. `await client.sleep(ms)` waits; a program that asks more than "
+        "fifty times in ten seconds is refused."
     ),
     imports="""\
 from scenarios.levels.late_echo import Controller
@@ -199,7 +202,8 @@ from testbed.objects import Pod
         answer=2,
         why=(
             "After its two creates, it may hear of the first pod alone. Its Cache holds one, so it "
-            "creates one more. If it wants three, it can come to six."
+            "creates one more. If it wants three, it can come to six: it creates three, two more "
+            "when it has heard of one, and one more when it has heard of two."
         ),
     ),
     hints=(
@@ -230,7 +234,7 @@ from testbed.objects import Pod
     incident=RealIncident(
         said=(
             "The operator of Ray clusters counted the pods in its informer's cache, which was "
-            "often late: it started more pods than were wanted, and then deleted some, whichever "
+            "often late: it started more pods than were wanted, and then deleted some, whatever "
             "work they did. Kubernetes' ReplicaSet controller waits for the news of its own "
             "creates, which it calls expectations; a StatefulSet numbers its pods."
         ),

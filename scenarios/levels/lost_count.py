@@ -16,7 +16,7 @@ CLERK = seat("clerk")
 ASKS_MAX, MINUTE_MS = 60, 60_000
 """How often one clerk may ask in a minute."""
 TURNS_MAX, END_MS = 600, 5 * MINUTE_MS
-"""Where a Run ends in which clerks go on and on."""
+"""Where a Run ends if its clerks go on and on."""
 
 
 @attrs.frozen
@@ -140,13 +140,12 @@ from testbed.objects import Note
     },
     incident=RealIncident(
         said=(
-            "Every update of a Kubernetes object takes part in this: the API conventions tell each "
-            "client to send the resourceVersion it has read, and to read again after a Conflict."
+            "In Kubermatic, controllers put their names into one list of a Cluster, its "
+            "finalizers, and some went missing. As the thread explains it, each read the list, "
+            "and sent a whole new one without the resourceVersion that it had read. The answer "
+            "was to send it, so that such a write is refused."
         ),
-        link=(
-            "https://github.com/kubernetes/community/blob/master/contributors/devel/"
-            "sig-architecture/api-conventions.md#concurrency-control-and-consistency"
-        ),
+        link="https://github.com/kubermatic/kubermatic/issues/6759",
     ),
     trials=(
         LevelTrial(name="two clerks, two deliveries each", look=EveryOrder()),

@@ -23,7 +23,7 @@ ASKS_MAX = 40
 """How often the keeper may ask in a minute: enough to look every ten seconds, not every second."""
 TURNS_MAX = 600
 MARGIN_MS = 20_000
-"""So much longer than a minute after the deletes a Run goes on."""
+"""How much longer than a minute a Run goes on after the deletes."""
 
 
 @attrs.frozen
@@ -87,7 +87,7 @@ class PodRemover(Actor):
                     await client.sleep(1_000, "retry")
                 except ApiError:
                     break
-        # A claim looks at the end of a turn, and no other program may have one then.
+        # A claim looks after a turn, and by then no other program may have a turn any more.
         await client.sleep(MINUTE_MS + MARGIN_MS // 2, "look")
 
 
@@ -154,7 +154,9 @@ class PodsComeBack(Invariant):
 
 def _told(missing: list[str]) -> str:
     named = " and ".join(sorted(missing))
-    return f"{named} {'are' if len(missing) > 1 else 'is'} gone, and nothing brings it back"
+    if len(missing) > 1:
+        return f"{named} are gone, and nothing brings them back"
+    return f"{named} is gone, and nothing brings it back"
 
 
 LEVEL = LearnLevel(
@@ -162,8 +164,8 @@ LEVEL = LearnLevel(
     title="edge or level",
     concept=(
         "An edge is a change: a pod was deleted. A level is how things are: two pods of three. A "
-        "program that acts on edges alone is wrong for ever once it has missed one. Kubernetes "
-        "controllers compare what is with what should be, and take news only as a reason to look."
+        "watch tells of edges, a list shows the level. Kubernetes controllers compare what is "
+        "with what should be, and take news only as a reason to look."
     ),
     build=missed_delete,
     component=KEEPER,
@@ -181,7 +183,8 @@ LEVEL = LearnLevel(
         "has a `type` (ADDED, MODIFIED, DELETED) and a `revision`, and `self.same_pod(news)` is a "
         "pod of the name it is about. It raises Unavailable when the watch breaks. Expired says "
         "that the history since that revision is forgotten. `client.create` raises AlreadyExists "
-        "(in `testbed.errors`) if the pod is there."
+        "(in `testbed.errors`) if the pod is there. No request is lost at this level: `list` and "
+        "`create` do not raise Unavailable."
     ),
     imports="""\
 from scenarios.levels.missed_delete import Keeper

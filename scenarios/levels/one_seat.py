@@ -23,9 +23,9 @@ USHER = seat("usher")
 ROOM_M = 1000
 """The cpu of each node."""
 WITHIN_MS = 10_000
-"""A pod must be bound so soon after it could be."""
+"""How soon a pod must be bound after it could be."""
 CONFLICTS_MAX = 2
-"""So often may a scheduler be refused with Conflict for each pod that it has to bind."""
+"""How often a scheduler may be refused with Conflict for each pod that it has to bind."""
 ASKS_MAX = 60
 """How often one scheduler may ask in a second."""
 TURNS_MAX = 1_500
@@ -108,7 +108,7 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
 
 
 class NoPodWaitsBesideRoom(Invariant):
-    """No pod is on no node, ten seconds later, while a node has room for it."""
+    """No pod is without a node for more than ten seconds while a node has room for it."""
 
     name = "no_pod_waits_beside_room"
     reads = frozenset({"log:pods.spec", "log:nodes.status"})
@@ -176,10 +176,10 @@ LEVEL = LearnLevel(
     number=6,
     title="one seat, two ushers",
     concept=(
-        "Two programs may each be right by what they have read, and wrong together. A Conflict "
-        "guards one object only: the API server refuses a second bind of one pod, but it does not "
-        "compare two pods with the room on their node. So the programs need one object for the "
-        "room itself, which both of them must write."
+        "Two programs may each be right by what they have read, and wrong together. Some rules "
+        "are about several objects: the pods on a node may not ask for more than its room. Find "
+        "one object for such a rule that each of the programs must write; then a Conflict tells "
+        "one of them that it has read too little."
     ),
     build=one_seat,
     component=USHER,
@@ -191,14 +191,20 @@ LEVEL = LearnLevel(
         "node has room must be bound within 10 seconds. A scheduler may get at most two Conflicts "
         "for each of its pods. An answer may be lost: then Unavailable is raised, though the "
         "request was done. A scheduler may stall, or crash and start again two seconds later with "
-        "empty memory. Mend `run`."
+        "empty memory. No room comes free here: `run` may return once its pods are bound, or fit "
+        "nowhere. Mend `run`."
     ),
     calls=(
-        "`self.bind(client, pod, node)`, `asked_m(pod)`, `free_m(node, pods)`; "
-        "`client.get`, `list`, `create`, `update` and `delete` of Pod, Node and Note. An object "
-        "with another annotation is `node.with_meta(annotations=node.meta.annotations.having("
-        "key='text'))`. `update` raises Conflict if the object has changed since it was read, "
-        "`create` raises AlreadyExists. Errors are in `testbed` and `testbed.errors`."
+        "`self.bind(client, pod, node)` raises Conflict if the pod has a node; "
+        "`pod.spec.node_name` is its name, empty if there is none. `asked_m(pod)` is the cpu that "
+        "a pod asks for, `free_m(node, pods)` what a node has left beside those of `pods` that "
+        "are bound to it: it counts nothing else, and `free_m(node, [])` is all of the node. "
+        "`client.get`, `list`, `create`, `update` and `delete` are for Pod, Node and Note; "
+        "`Note('lock')` is a Note of that name, to create. `node.meta.annotations` are the texts "
+        "on a node, by key: `.get(key, '')` reads one, and `.having(key='text')` is a copy with "
+        "one set, for `client.update(node.with_meta(annotations=...))`. `update` raises Conflict "
+        "if the object has changed since it was read, `create` AlreadyExists, `get` and `delete` "
+        "NotFound. Errors are in `testbed` and `testbed.errors`."
     ),
     imports="""\
 from scenarios.levels.one_seat import Usher, asked_m, free_m
@@ -225,14 +231,14 @@ from testbed.objects import Node, Pod
     hints=(
         "Each bind changes another pod, so neither of them is refused. Which object could both "
         "schedulers write, so that one of them is refused?",
-        "Read the node, then the pods. If there is room, write the name of the pod into an "
-        "annotation of the node, by `update` of what you have read. A Conflict says that another "
-        "pod was written there since: begin again.",
-        "Count what is claimed on the node, not only what is bound: between the claim and the bind "
-        "a pod is on no node yet.",
-        "A claim must bear to be made twice. If your pod is in the annotation already, you or your "
-        "life before the crash have claimed it: go on to the bind. After Unavailable or Conflict, "
-        "sleep a little and begin again from `get`.",
+        "Read the node, then the pods. If there is room, add the name of the pod to one "
+        "annotation of the node, behind the names that are there, by `update` of what you have "
+        "read. A Conflict says that another pod was written there since: begin again.",
+        "Count what is reserved on the node, not only what is bound: between the reservation and "
+        "the bind a pod is on no node yet. A pod that is both counts once.",
+        "It must do no harm to reserve twice. If your pod is in the annotation already, you "
+        "or your life before the crash have reserved it: go on to the bind. After Unavailable or "
+        "Conflict, sleep a little, list the nodes and the pods again, and begin again.",
     ),
     words={
         "room": "The cpu of a node that no pod on it has asked for.",
@@ -240,10 +246,10 @@ from testbed.objects import Node, Pod
         "pod": "What is to run; it asks for some cpu.",
         "bind": "To write into a pod which node it is on.",
         "scheduler": "A program that binds pods; a pod names one.",
-        "Cache": "What a program has heard of the pods so far; it may be late.",
         "overcommitted": "Of a node: its pods ask for more than it has.",
         "Conflict": "The refusal of a write to an object that has changed since it was read.",
-        "claim": "A text on the node that keeps room there for a pod.",
+        "annotation": "A text on an object, with a key.",
+        "reservation": "An annotation on the node that keeps room there for a pod.",
         "Unavailable": "The error when no answer came; the request may have been done.",
         "lost": "Of an answer: it never arrived.",
         "crash": "A program dies, and what it knew is gone.",

@@ -16,7 +16,7 @@ from testbed.objects import Lease, Meta, Node, Pod, PriorityClass, Revision
 from testbed.objects.lease import LeaseSpec
 from testbed.objects.meta import UNSET, evolved
 from testbed.teaching.level import GuessFirst, LearnLevel, LevelTrial, RealIncident
-from testbed.teaching.looks import EveryMoment, ManyOrders
+from testbed.teaching.looks import EveryMoment, ManyOrders, WayToLook
 from testbed.teaching.patience import AsksWithinReason
 from testbed.teaching.seat import seat
 from testbed.turns.trace import Step
@@ -26,9 +26,10 @@ LEASE_MS, RENEW_MS, HORIZON_MS, ENDS_MS = 15_000, 5_000, 4_900, 60_000
 """How long others leave a lease alone that does not change; how often each replica looks at it; how
 long a timer is waited for when nothing else is left to do."""
 LATE_MS = 2 * LEASE_MS
-"""So soon every node must have its pod, whatever has befallen one replica."""
+"""How soon every node must have its pod, whatever has happened to one replica."""
 ASKS_MAX, TURNS_MAX = 60, 1_500
 STALL, CUT_OFF = "stall,by=45s", "partition,for=45s"
+THREE = {"nodes": "n1,n2,n3", "pods": "a,c,d,b"}
 URGENT = PriorityClass("urgent", value=10, preemption_policy="Never")
 
 
@@ -175,7 +176,7 @@ def no_node_has_two_pods(see: Evidence) -> str | None:
 
 
 class ImportantGoesFirst(Invariant):
-    """Who binds a pod has seen no more important one that waits, when it last listed the pods."""
+    """A replica binds no pod while a more important one waits that was in its last list."""
 
     name = "the_most_important_goes_first"
     looks_at = frozenset({SERVED})
@@ -270,6 +271,10 @@ def past_holder(
     )
 
 
+def _trial(name: str, look: WayToLook, *faults: str, **switches: Any) -> LevelTrial:
+    return LevelTrial(name=name, look=look, switches=switches, faults=faults, runs_out=True)
+
+
 LEVEL = LearnLevel(
     number=8,
     title="the king is dead and still signs",
@@ -284,6 +289,7 @@ LEVEL = LearnLevel(
     component=HOLDER,
     base=Holder,
     careless=CarelessHolder,
+    has_map=False,
     asked=(
         "Two replicas of a small scheduler take turns by a lease of 15 seconds. Each node takes "
         "one pod, the most important one that waits when the holder decides. Once a holder has "
@@ -354,31 +360,23 @@ from testbed.objects import Pod
         link="https://github.com/kubernetes/kubernetes/issues/65257",
     ),
     trials=(
-        LevelTrial(name="a replica is away for 45 s", look=EveryMoment(STALL), runs_out=True),
-        LevelTrial(
-            name="a replica is cut off for 45 s",
-            look=EveryMoment(CUT_OFF),
-            switches={"urgent_ms": 11_000},
-            runs_out=True,
+        _trial("a replica is away for 45 s", EveryMoment(STALL)),
+        _trial("a replica is cut off for 45 s", EveryMoment(CUT_OFF), urgent_ms=11_000),
+        _trial("a replica crashes", EveryMoment("crash,restart=2s")),
+        _trial(
+            "three nodes, and alpha is away for 16 s", EveryMoment("stall:alpha,by=16s"), **THREE
         ),
-        LevelTrial(name="a replica crashes", look=EveryMoment("crash,restart=2s"), runs_out=True),
-        LevelTrial(
-            name="three nodes, and alpha is away for 16 s",
-            look=EveryMoment("stall:alpha,by=16s"),
-            switches={"nodes": "n1,n2,n3", "pods": "a,c,d,b"},
-            runs_out=True,
+        _trial(
+            "each request takes half a second, and alpha is away for 18 s",
+            EveryMoment("stall:alpha,by=18s"),
+            request_ms=500,
         ),
-        LevelTrial(
-            name="each request takes half a second, and alpha is away for 18 s",
-            look=EveryMoment("stall:alpha,by=18s"),
-            switches={"request_ms": 500},
-            runs_out=True,
-        ),
-        LevelTrial(
-            name="a replica is away for 15 s, in other orders",
-            look=ManyOrders(20),
-            faults=("stall,by=15s",),
-            runs_out=True,
+        _trial("a replica is away for 15 s, in other orders", ManyOrders(20), "stall,by=15s"),
+        _trial(
+            "three nodes, requests that take their time, and alpha is away for 20 s",
+            EveryMoment("stall:alpha,by=20s"),
+            request_ms=100,
+            **THREE,
         ),
         LevelTrial(
             name="other names and numbers", look=EveryMoment(STALL), is_varied=True, runs_out=True

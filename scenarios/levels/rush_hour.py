@@ -27,7 +27,8 @@ WITHIN_MS, ASKS_MAX = 20_000, 80
 TWO, EQUALS = "v1/500/0/n1,v2/500/0/n1,x/1000/9/n2", "v/1000/9/n1,x/500/9/n2"
 LESSER, LATER = "v/1000/0/n1,x/1000/5/n2", "u/1000/9/1,w/500/0/3"
 FOUR, EQUAL = "c/300/0/0,d/700/0/0,e/300/0/1,f/700/0/1", "c/800/9/1,d/300/9/1,e/200/0/1"
-LOST = "u/1000/9/1,c/800/0/0,d/300/0/0"
+ALONE, THERE, LOST = "v/1000/0/n1", "v/600/0/n1", "u/1000/9/1,c/800/0/0,d/300/0/0"
+CROWD = "e/600/9/n1,v/200/0/n1,w/200/0/n1,f/600/9/n2,x/400/0/n2"
 SHORT, FEW = ManyOrders(20), ManyOrders(6)
 READS = ("log:pods.spec", "log:pods.status", "log:pods.meta", "log:nodes")
 
@@ -106,7 +107,7 @@ class RestOfCluster(Actor):
     """What kubelets, the garbage collector, an operator and an autoscaler do, every two seconds.
 
     1. The operator removes a node when its time has come.
-    2. A pod goes whose node is gone, and one that terminates when its grace is over.
+    2. A pod is removed when its node is gone, or when it terminates and its grace is over.
     3. A node is added for a pod that waits at two looks, fits nowhere and is nominated nowhere.
     """
 
@@ -147,18 +148,14 @@ class RestOfCluster(Actor):
         return waits
 
 
-def _pods(see: Evidence) -> list[Pod]:
-    return [entry.value for entry in see.store.snapshot("pods/")]  # type: ignore[misc]
-
-
-def _nodes(see: Evidence) -> list[Node]:
-    return [entry.value for entry in see.store.snapshot("nodes/")]  # type: ignore[misc]
+def _all(see: Evidence, kind: str) -> list[Any]:
+    return [entry.value for entry in see.store.snapshot(kind)]
 
 
 def no_node_is_overcommitted(see: Evidence) -> str | None:
     """Every node has the cpu that the pods bound to it ask for."""
-    pods = _pods(see)
-    for node in _nodes(see):
+    pods = _all(see, "pods/")
+    for node in _all(see, "nodes/"):
         if (left_m := free_m(node, pods)) < 0:
             has_m = room_of(node)["cpu"]
             return f"{node.meta.name} has {has_m}m cpu, and its pods ask for {has_m - left_m}m"
@@ -166,14 +163,13 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
 
 
 def kept_room_is_not_taken(see: Evidence) -> str | None:
-    """A pod that is bound leaves room for each that is nominated there and as important or more,
-    beside those that are as important as that one."""
-    pods = _pods(see)
+    """A pod that is bound leaves room for each as important or more that is nominated there."""
+    pods = _all(see, "pods/")
     for change in see.changes:
         old, taker = change.before, change.after
         if not (isinstance(taker, Pod) and isinstance(old, Pod) and taker.is_bound > old.is_bound):
             continue
-        for node in [n for n in _nodes(see) if n.meta.name == taker.spec.node_name]:
+        for node in [n for n in _all(see, "nodes/") if n.meta.name == taker.spec.node_name]:
             name = node.meta.name
             for pod in [p for p in pods if p.status.nominated_node_name == name and not p.is_bound]:
                 stay = [p for p in pods if p.priority >= pod.priority or p is taker]
@@ -182,22 +178,32 @@ def kept_room_is_not_taken(see: Evidence) -> str | None:
     return None
 
 
-def no_pod_is_deleted_for_a_lesser(see: Evidence) -> str | None:
-    """A pod is deleted from its node only while a more important one waits."""
-    there = [node.meta.name for node in _nodes(see)]
-    most = max((pod.priority for pod in _pods(see) if not pod.is_bound), default=-1)
-    for change in see.changes:
-        old, new = change.before, change.after
+def no_more_is_deleted_than_it_takes(see: Evidence) -> str | None:
+    """A pod is deleted from its node only while more important ones wait, and these have no room
+    beside all pods that stay. A node that was added may be unknown yet, so it does not count."""
+    pods, nodes = _all(see, "pods/"), _all(see, "nodes/")
+    stay = [pod for pod in pods if not pod.meta.is_terminating]
+    there = [node.meta.name for node in nodes]
+    for old in [each.before for each in see.changes if each.after not in stay]:
         if not isinstance(old, Pod) or old.meta.is_terminating or old.spec.node_name not in there:
             continue
-        if (new is None or new.meta.is_terminating) and old.priority >= most:  # type: ignore[attr-defined]
-            return f"{old.meta.name} is deleted, and no pod waits that is more important"
+        more = [pod for pod in pods if pod.priority > old.priority and not pod.is_bound]
+        free = [free_m(n, [*stay, old]) for n in nodes if not n.meta.name.startswith("grown")]
+        if _have_room(free, [*map(asked_m, more)]):
+            why = "there is room" if more else "no pod waits that is more important"
+            return f"{old.meta.name} is deleted, and {why}"
     return None
 
 
+def _have_room(free: list[int], asked: list[int]) -> bool:
+    """Whether there is a place for each of the pods that ask for so much."""
+    more, places = asked[1:], [n for n, left in enumerate(free) if asked and asked[0] <= left]
+    less = [[*free[:n], free[n] - asked[0], *free[n + 1 :]] for n in places]
+    return not asked or any(_have_room(left, more) for left in less)
+
+
 class EachPodThatFitsRuns(Invariant):
-    """A pod is bound soon, once it fits beside the pods that are as important or more, or a node
-    can be added for it."""
+    """A pod is bound soon once it fits beside those as important or more, or a node may come."""
 
     name = "each_pod_that_fits_runs"
     reads = frozenset(READS)
@@ -224,7 +230,7 @@ class EachPodThatFitsRuns(Invariant):
         return next(self._could_run(evidence), None)
 
     def _could_run(self, evidence: Evidence) -> Iterator[str]:
-        pods, nodes = _pods(evidence), _nodes(evidence)
+        pods, nodes = _all(evidence, "pods/"), _all(evidence, "nodes/")
         grown = sum(node.meta.name.startswith("grown") for node in nodes)
         for pod in pods:
             stay = [each for each in pods if each.priority >= pod.priority]
@@ -259,11 +265,10 @@ def rush_hour(
         raise ScenarioError(f"names={names}: expected names, each once, with commas between")
     world.serve(ApiServer)
     world.add(*(Node.of(node, cpu_m=ROOM_M) for node in nodes.split(",")))
-    comes, there = _parsed(pods), _parsed(runs)
+    comes, there = ([p.split("/") for p in text.split(",") if p] for text in (pods, runs))
     for of in sorted({int(each[2]) for each in [*comes, *there]}):
         world.add(PriorityClass(Meta(f"p{of}"), value=of))
-    for name, cpu_m, value, node in there:
-        world.add(_pod(name, cpu_m, value, node_name=node))
+    world.add(*(_pod(*each, node_name=node) for *each, node in there))
     owned = [(owners[place % len(owners)], each) for place, each in enumerate(comes)]
     creates = [(int(s), _pod(*each, scheduler_name=of)) for of, (*each, s) in owned]
     world.add(*(pod for at_s, pod in creates if not at_s))
@@ -271,22 +276,21 @@ def rush_hour(
     world.start(User("ann", later), RestOfCluster("rest", gone, grows))
     world.start(*(CarelessRushScheduler(owner, owners) for owner in owners))
     world.limit(virtual_ms_max=ends_s * 1000, turns_max=8_000)
-    claims = (no_node_is_overcommitted, kept_room_is_not_taken, no_pod_is_deleted_for_a_lesser)
+    claims = (no_node_is_overcommitted, kept_room_is_not_taken, no_more_is_deleted_than_it_takes)
     world.claim(*(always(claim, reads=READS) for claim in claims))
     world.claim(AsksWithinReason(ASKS_MAX), EachPodThatFitsRuns(grows))
 
 
 def _pod(name: str, cpu_m: str, value: str, **spec: Any) -> Pod:
-    of = f"p{value}"
-    return Pod.of(name, cpu_m=int(cpu_m), grace_s=GRACE_S, priority_class_name=of, **spec)
-
-
-def _parsed(text: str) -> list[list[str]]:
-    return [each.split("/") for each in text.split(",") if each]
+    return Pod.of(name, cpu_m=int(cpu_m), grace_s=GRACE_S, priority_class_name=f"p{value}", **spec)
 
 
 def _trial(name: str, look: WayToLook, *faults: str, **switches: Any) -> LevelTrial:
     return LevelTrial(name=name, look=look, switches=switches, faults=faults, runs_out=True)
+
+
+def _scored(name: str, **switches: Any) -> LevelTrial:
+    return attrs.evolve(_trial(name, FEW, **switches), is_scored=True)
 
 
 LEVEL = LearnLevel(
@@ -306,11 +310,11 @@ LEVEL = LearnLevel(
         "Several schedulers, each of which runs your program, bind the pods that name them. Make "
         "each pod run within 20 seconds once a node has room for it beside the pods that are as "
         "important or more. For that you may delete less important pods, the victims, while a "
-        "more important one waits. No node may be overcommitted; a pod that terminates takes its "
-        "room until it is gone. Room that is kept by a nomination may go to a more important pod "
-        "only. An autoscaler adds a node for a pod that fits nowhere, if it is nominated nowhere. "
-        "Nodes may be removed, answers lost; a scheduler may stall, or crash and start again two "
-        "seconds later. Mend `run` and `place`, in forty lines."
+        "more important one waits: no more of them than it takes. No node may be overcommitted; a "
+        "pod that terminates takes its room until it is gone. Room that a nomination keeps may go "
+        "to a more important pod only. An autoscaler adds a node for a pod that fits nowhere, if "
+        "it is nominated nowhere. Nodes may be removed, answers lost; a scheduler may stall, or "
+        "crash and start again two seconds later. Mend `run` and `place`, in forty lines."
     ),
     calls=(
         "`self.is_mine(pod)`, `self.bind(client, pod, node)`, `self.nominate(client, pod, name)` "
@@ -344,7 +348,7 @@ from testbed.objects import Node, Pod
         "Read the nodes and the pods afresh for each pod, once the Note is yours. A pod fits if "
         "`asked_m(pod) + kept_m(node, pods, pod) <= free_m(node, pods)`.",
         "If it fits nowhere, see where it would fit beside the pods that are as important or more. "
-        "Nominate it there first, then delete the victims that do not terminate yet.",
+        "Nominate it there first, then delete victims, until it fits beside the pods that stay.",
         "Ask that again at each look. If its node is gone or helps no more, nominate it elsewhere, "
         "or take the nomination back, so that the autoscaler adds a node. Wrap each look in "
         "`with suppress(ApiError):` and go on after a sleep.",
@@ -364,27 +368,21 @@ from testbed.objects import Node, Pod
         "Unavailable": "The error when no answer came; the request may have been done.",
     },
     incident=RealIncident(
-        said=(
-            "A pod was nominated to a node that was then removed. The scheduler kept the "
-            "nomination, and so the autoscaler added no node, until somebody deleted the pod."
-        ),
+        said="A pod stayed nominated to a node that was gone, and so the autoscaler added none.",
         link="https://github.com/kubernetes/autoscaler/issues/3846",
     ),
     trials=(
         _trial("one node, two pods", SHORT, ends_s=6),
         _trial("the same, and a scheduler stalls", EveryMoment("stall:alpha,by=5s"), ends_s=7),
-        _trial("three nodes, four pods", FEW, nodes="n1,n2,n3", pods=FOUR),
-        _trial("an urgent pod comes", FEW, nodes="n1,n2", runs=TWO, pods="u/1000/9/1"),
+        _scored("three nodes, four pods", nodes="n1,n2,n3", pods=FOUR),
+        _scored("an urgent pod comes", nodes="n1,n2", runs=TWO, pods="u/1000/9/1"),
         _trial("a pod comes before it runs", FEW, nodes="n1,n2", runs=TWO, pods=LATER),
         _trial("no pod is more important", FEW, nodes="n1,n2", runs=EQUALS, pods=EQUAL),
-        _trial("two urgent pods", FEW, nodes="n1,n2", runs=LESSER, pods="u/1000/9/1,t/1000/9/1"),
-        _trial("a node is added", FEW, pods="c/800/0/0,d/800/0/0,e/800/0/1", grows=2),
-        _trial(
-            "a node is removed", FEW, runs="v/1000/0/n1", pods="u/1000/9/0", gone="n1/1", grows=1
-        ),
-        _trial(
-            "answers are lost", FEW, "2*lose_reply", nodes="n1,n2", runs="v/600/0/n1", pods=LOST
-        ),
+        _scored("one victim is enough", nodes="n1,n2", runs=CROWD, pods="u/200/9/1"),
+        _scored("two urgent pods", nodes="n1,n2", runs=LESSER, pods="u/1000/9/1,t/1000/9/1"),
+        _scored("a node is added", pods="c/800/0/0,d/800/0/0,e/800/0/1", grows=2),
+        _scored("a node is removed", runs=ALONE, pods="u/1000/9/0", gone="n1/1", grows=1),
+        _trial("answers are lost", FEW, "2*lose_reply", nodes="n1,n2", runs=THERE, pods=LOST),
         _trial("a scheduler crashes", FEW, "crash,restart=2s", nodes="n1,n2", runs=TWO, pods=LATER),
         LevelTrial(name="other names, pods and nodes", look=FEW, is_varied=True, runs_out=True),
     ),

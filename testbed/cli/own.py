@@ -16,7 +16,7 @@ def own_policies(command: Callable[..., int]) -> Callable[..., int]:
 
     def load_all(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
         if files and OWN_LEVELS in os.environ:
-            levels_package()  # the answer to a level imports that
+            levels_package()  # an answer imports its level, which may be the user's own
         for file in files:
             load(file)
 

@@ -13,6 +13,7 @@ Everything that reads such a file asks here before it imports anything.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -26,7 +27,7 @@ import attrs
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.policy import words
 from testbed.world.scenario import Scenario, find
-from testbed.world.users_code import PACKAGE, import_first_from, in_file
+from testbed.world.users_code import LEVELS, OWN_LEVELS, PACKAGE, import_first_from, in_file
 
 NAME = re.compile(r"\w+(\.\w+)*(:\w+)?")
 INSTALLED = Path(__file__).resolve().parent.parent.parent / PACKAGE
@@ -184,13 +185,20 @@ def is_installed(name: str) -> bool:
     if function:
         place = INSTALLED.joinpath(*parts)
         is_there = place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
-        return package == PACKAGE and 0 < len(parts) <= 2 and is_there
+        is_level = module in [f"{LEVELS}.{file.stem}" for file in _own_levels()]
+        return package == PACKAGE and 0 < len(parts) <= 2 and (is_there or is_level)
     return not parts and any(file.stem == module for file in _installed())
 
 
 def _installed() -> Iterator[Path]:
-    """The files of the scenarios that come with the testbed, in `scenarios` and in its rooms."""
-    return chain(INSTALLED.glob("*.py"), INSTALLED.glob("*/*.py"))
+    """The files of the scenarios that come with the testbed, in `scenarios` and in its rooms; and
+    of the levels in the user's own folder, which the user has named."""
+    return chain(INSTALLED.glob("*.py"), INSTALLED.glob("*/*.py"), _own_levels())
+
+
+def _own_levels() -> Iterator[Path]:
+    own = os.environ.get(OWN_LEVELS)
+    return Path(own).glob("*.py") if own else iter(())
 
 
 def _check_shadow() -> None:

@@ -36,15 +36,28 @@ def answering(level: LearnLevel, given: type[Actor] | str | Path) -> Iterator[ty
     _check_text(level, file)
     if (before := own().get(level.answers_class)) is not None:
         # An earlier answer with a class of that name, as `--policy` has loaded it.
-        sys.modules.pop(before.__module__, None)
-    # Python would take compiled code for that of a file which was edited within the same second.
+        let_go(*(each for each in own().values() if each.__module__ == before.__module__))
+        if before.__module__ == file.stem:
+            del sys.modules[file.stem]
+    of_its_name = sys.modules.get(file.stem)
+    # If the file is edited within one second, Python would still run the compiled code of before.
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        load(file)
+        _load(file)
         yield _class_of(level, file)
     finally:
         sys.dont_write_bytecode = writes
-        sys.modules.pop(file.stem, None)
+        # A file that was refused for its name, such as json.py, is not the module of that name.
+        if sys.modules.get(file.stem) is not of_its_name:
+            sys.modules.pop(file.stem, None)
+
+
+def _load(file: Path) -> None:
+    """Run the file. What is wrong with it is told of the file: a check has no `--policy`."""
+    try:
+        load(file)
+    except ScenarioError as error:
+        raise ScenarioError(str(error).removeprefix("--policy ")) from error
 
 
 def _check_text(level: LearnLevel, file: Path) -> None:

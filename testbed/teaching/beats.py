@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from testbed.teaching.checked import HELD, REFUSED, CheckedAnswer, TriedTrial
+from testbed.teaching.checked import HELD, NOT_PLAYED, REFUSED, CheckedAnswer, TriedTrial
 from testbed.teaching.level import LearnLevel
 from testbed.teaching.record import StudentRecord
 from testbed.words import counted
+from testbed.world.world import CLAIMS
 
 WIDTH = 80
 MARKS = {HELD: "✓", REFUSED: "✗"}
+EVERYWHERE = frozenset(claim.name for claim in CLAIMS)
+"""The claims that each World makes."""
 
 
 def ladder_lines(levels: Sequence[LearnLevel], record: StudentRecord) -> list[str]:
@@ -56,7 +59,7 @@ def level_text(level: LearnLevel, file: str, trial: str) -> str:
     choices = "\n".join(f"  {n}  {text}" for n, text in enumerate(level.guess.choices, 1))
     parts += [f"1 Guess\n{_filled(level.guess.question)}\n{choices}\n  {again} --guess N"]
     parts += [
-        "2 Break\nPlay the calm run, then other orders, until a claim breaks:\n"
+        "2 Break\nPlay the calm run, then other orders, until what is asked does not hold:\n"
         f"  testbed run {level.name}\n"
         f"  {break_line(level, trial)}"
     ]
@@ -95,18 +98,29 @@ def incident_text(level: LearnLevel) -> str:
     return f"{_filled(f'In the real world: {level.incident.said}')}\n{level.incident.link}"
 
 
-def trial_lines(checked: CheckedAnswer) -> Iterator[str]:
-    """Each trial in a line or two: what came of it, and how far was looked."""
-    for trial in checked.trials:
-        mark = MARKS.get(trial.outcome, "·")
-        yield f"{mark} {trial.name}"
-        yield f"    {trial.looked if trial.looked else trial.outcome}"
+def trial_lines(trials: Iterable[TriedTrial]) -> Iterator[str]:
+    """Each of these trials in two lines: what came of it, and how far was looked."""
+    for trial in trials:
+        yield f"{MARKS[trial.outcome]} {trial.name}"
+        yield f"    {trial.looked}"
 
 
 def refusal_text(trial: TriedTrial) -> str:
-    """Why a trial was refused: what is wrong, and the story of the Run."""
-    wrong = f"{trial.claim}: {trial.said}" if trial.claim else trial.said
+    """Why a trial was refused: what is wrong, and the story of the Run. A claim that each World
+    makes is not named: no level tells of it."""
+    is_named = trial.claim and trial.claim not in EVERYWHERE
+    wrong = f"{trial.claim}: {trial.said}" if is_named else trial.said
     return "\n\n".join(part for part in (f"Refused: {wrong}", trial.story) if part)
+
+
+def others_text(checked: CheckedAnswer) -> str:
+    """What came of the trials beside the one that was refused: those before it have held, and those
+    after it were not played."""
+    held = [trial.name for trial in checked.trials if trial.outcome == HELD]
+    left = sum(trial.outcome == NOT_PLAYED for trial in checked.trials)
+    told = [_filled(f"{MARKS[HELD]} held: {'; '.join(held)}")] if held else []
+    told += [f"· {left} not played"] if left else []
+    return "\n".join(told)
 
 
 def _filled(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 import attrs
 
 from testbed.client.actor import Actor
-from testbed.errors import HarnessBug, HarnessError
+from testbed.errors import HarnessBug, HarnessError, Overrun
 from testbed.invariant import Verdict
 from testbed.policy import BUILT_IN, own
 from testbed.races.playing import play, race_of
@@ -33,6 +33,7 @@ from testbed.world.scenario import Scenario, find
 
 STORY_LINES_MAX = 60
 """A Run that comes to no end is told as far as this."""
+SPINS = "a turn of it does not end: a loop that never awaits gives no other program a turn"
 OnRun = Callable[[str, int], None]
 """Told the name of the trial and how many Runs of it were played."""
 
@@ -59,8 +60,7 @@ def check(
 def checked_class(
     level: LearnLevel, program: str, *, seed: int, on_run: OnRun = _follow_nothing
 ) -> CheckedAnswer:
-    """Check the program of that name, which switches can name; also `built_in`, the careless
-    one."""
+    """Check the program that switches call so; `built_in` is the careless one."""
     recipe, tried = find(level.name), list[TriedTrial]()
     for trial in level.trials:
         if any(each.outcome == REFUSED for each in tried):
@@ -97,11 +97,13 @@ def _try(
         return _refused(recipe, trial, stage, far, far.shown)
     except HarnessBug:
         raise
-    except HarnessError as error:
-        # The program broke a rule of the World, which ends the Run before any claim is asked.
+    except (HarnessError, Overrun) as error:
+        # The program broke a rule of the World, which ends the Run before any claim is asked. Or to
+        # free its memory took so long that the watchdog raised again, in a frame of the World.
+        said = SPINS if isinstance(error, Overrun) else _near(str(error), program)
         return TriedTrial(
             name=trial.name, outcome=REFUSED, looked=f"run {stage.runs + 1}",
-            runs=stage.runs + 1, said=_near(str(error), program),
+            runs=stage.runs + 1, said=said,
         )  # fmt: skip
 
 
@@ -142,7 +144,7 @@ def _is_limit(verdict: Verdict) -> bool:
 
 
 def _of_limit(verdict: Verdict) -> str:
-    return f"the run comes to no end: {verdict.end}"
+    return SPINS if "did not yield" in verdict.end else f"the run comes to no end: {verdict.end}"
 
 
 def _without_an_end(race: Race, recipe: Scenario, verdict: Verdict) -> str:

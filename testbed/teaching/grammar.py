@@ -8,7 +8,9 @@ when it is imported. This tells students what is wrong with a file; it is no pri
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
+from types import ModuleType
 
 OURS = ("testbed", "testbed.errors", "testbed.objects")
 PLAIN = (
@@ -16,7 +18,7 @@ PLAIN = (
     "dataclasses", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "re",
     "string", "textwrap", "typing",
 )  # fmt: skip
-"""Parts of Python that look at nothing outside."""
+"""Parts of Python that look at nothing outside. The testbed itself imports all of them."""
 INSTEAD = {
     "asyncio": "say `await client.sleep(…)`, `client.spawn(…)` or `client.first(…)`",
     "datetime": "say `client.now()`",
@@ -41,10 +43,25 @@ SHARED = "two programs, and two lives of one program, would share it"
 LOCAL = "keep it in a variable inside `run`"
 CONSTANT = (
     ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.unaryop,
-    ast.operator, ast.expr_context,
+    ast.operator, ast.expr_context, ast.Subscript, ast.JoinedStr, ast.FormattedValue,
 )  # fmt: skip
 """What a value is made of that can never change."""
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+MAKERS = (
+    "frozenset", "tuple", "range", "str", "int", "float", "re.compile", "collections.namedtuple",
+    "typing.NewType", "typing.TypeVar",
+)  # fmt: skip
+"""What makes a value that can never change, of what it is given."""
+DECORATORS = (
+    "staticmethod", "classmethod", "property", "attrs.frozen", "attrs.define", "attrs.mutable",
+    "dataclasses.dataclass", "contextlib.contextmanager", "contextlib.asynccontextmanager",
+    "functools.total_ordering", "typing.override", "typing.final", "typing.overload",
+    "typing.runtime_checkable", "abc.abstractmethod", "enum.unique",
+)  # fmt: skip
+"""Those that keep nothing from one call to the next."""
+TYPING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+OF_PROPERTY = ("setter", "getter", "deleter")
+DECORATE = "leave it away, and keep what is needed in a variable inside `run`"
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Complaint = tuple[int, str, str]
 """The line, what stands there, and what to do instead."""
 
@@ -57,6 +74,7 @@ def complaint_about(tree: ast.Module, level: str) -> Complaint | None:
 
 
 def _of_imports(tree: ast.Module, level: str) -> Iterator[Complaint]:
+    may = f"import only {', '.join(OURS)}, {level}, and plain parts of Python"
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -69,9 +87,63 @@ def _of_imports(tree: ast.Module, level: str) -> Iterator[Complaint]:
                 continue
         for module in modules:
             if module not in (*OURS, *PLAIN, level):
-                may = f"import only {', '.join(OURS)}, {level}, and plain parts of Python"
                 top = module.partition(".")[0]
                 yield node.lineno, f"it imports {module}", INSTEAD.get(top, may)
+    imported = _imported(tree)
+    of_names = {name: _found(origin, level) for name, origin in imported.items()}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(names=names):
+                reached = [(each.name, of_names.get(each.asname or each.name)) for each in names]
+            case ast.Attribute():
+                reached = [(ast.unparse(node), _reached(node, of_names))]
+            case _:
+                continue
+        for name, there in reached:
+            if isinstance(there, ModuleType) and not _may_be_reached(there.__name__, level):
+                what = f"it reaches the module {there.__name__} by `{name}`"
+                yield node.lineno, what, INSTEAD.get(there.__name__, may)
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """Where each name that an import makes comes from: `cache` from `functools.cache`."""
+    found = dict[str, str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                for each in names:
+                    top = each.name.partition(".")[0]
+                    found[each.asname or top] = each.name if each.asname else top
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                found.update({each.asname or each.name: f"{module}.{each.name}" for each in names})
+    return found
+
+
+def _found(origin: str, level: str) -> object:
+    """What that import gives, of a module that may be imported; else None."""
+    module, _, name = origin.rpartition(".")
+    if origin in (*OURS, *PLAIN, level):
+        return sys.modules.get(origin)
+    if module in (*OURS, *PLAIN, level):
+        return getattr(sys.modules.get(module), name, None)
+    return None
+
+
+def _reached(node: ast.expr, of_names: dict[str, object]) -> object:
+    """What a chain of attributes reaches through modules alone; else None."""
+    if isinstance(node, ast.Name):
+        return of_names.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _reached(node.value, of_names)
+    return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
+
+
+def _may_be_reached(module: str, level: str) -> bool:
+    """Whether it is one that may be imported, or a part of one of Python's, as json.decoder is."""
+    return module in (*OURS, level) or any(
+        module == plain or module.startswith(f"{plain}.") for plain in PLAIN
+    )
 
 
 def _of_names(tree: ast.Module) -> Iterator[Complaint]:
@@ -87,36 +159,98 @@ def _of_names(tree: ast.Module) -> Iterator[Complaint]:
 
 def _of_what_is_kept(tree: ast.Module) -> Iterator[Complaint]:
     """What is kept outside of `run`, or done when the file is imported."""
-    yield from _of_body(tree.body)
-    tops = {name for node in tree.body for name in _names_made_by(node)}
-    for node in ast.walk(tree):
+    own = {name: f"{name} of this file" for node in tree.body for name in _names_made_by(node)}
+    origins = {**own, **_imported(tree)}
+    yield from _of_body(tree.body, origins)
+    for node in _outside(tree):
         match node:
-            case ast.ClassDef(body=body):
-                yield from _of_body(body)
-                yield from _of_settings(node)
-            case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
+            case (
+                ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args) | ast.Lambda(args=args)
+            ):
                 for value in (*args.defaults, *filter(None, args.kw_defaults)):
-                    if not _is_constant(value):
+                    if not _is_constant(value, origins):
                         what = f"the default `{ast.unparse(value)}` is made once"
                         yield value.lineno, f"{what}, and {SHARED}", LOCAL
-            case ast.Global():
-                yield node.lineno, f"`{ast.unparse(node)}`: {SHARED}", LOCAL
-            case ast.Attribute(ctx=ast.Store()) if _root_of(node) in tops:
-                yield node.lineno, f"it sets `{ast.unparse(node)}`, and {SHARED}", LOCAL
+            case ast.ClassDef(body=body, bases=bases, keywords=keywords):
+                yield from _of_body(body, origins)
+                for value in (*bases, *(each.value for each in keywords)):
+                    if not _is_constant(value, origins):
+                        what = f"`{ast.unparse(value)}` runs when the file is imported"
+                        yield value.lineno, what, "name a class"
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _of_decorators(node.decorator_list, origins)
+    yield from _of_settings(tree)
 
 
-def _of_settings(owner: ast.ClassDef) -> Iterator[Complaint]:
-    """What a class sets of itself that is made by attrs, as an actor is, and so cannot change."""
-    if owner.decorator_list or any(getattr(each, "name", "") == "__init__" for each in owner.body):
-        return
-    for node in ast.walk(owner):
-        match node:
-            case ast.Attribute(ctx=ast.Store()) if _root_of(node) == "self":
-                what = f"it sets `{ast.unparse(node)}`, but the fields of an actor cannot change"
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    """What Python looks at when the file is imported: all but what stands in a function. What a
+    function makes, it makes for each call."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name == "body" and isinstance(node, Function):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _outside(child)
+
+
+def _of_decorators(decorators: list[ast.expr], origins: dict[str, str]) -> Iterator[Complaint]:
+    for each in decorators:
+        called = each.func if isinstance(each, ast.Call) else each
+        is_of_property = isinstance(called, ast.Attribute) and called.attr in OF_PROPERTY
+        if _origin(called, origins) not in DECORATORS and not is_of_property:
+            what = f"`@{ast.unparse(each)}` may keep what a call has left, and {SHARED}"
+            yield each.lineno, what, DECORATE
+
+
+def _origin(node: ast.expr, origins: dict[str, str]) -> str:
+    """Where a name or a chain of attributes comes from, in words: `functools.cache`."""
+    first, dot, rest = ast.unparse(node).partition(".")
+    return f"{origins.get(first, first)}{dot}{rest}"
+
+
+def _of_settings(tree: ast.Module) -> Iterator[Complaint]:
+    """What is set or deleted of a thing that outlives `run`: of what stands at the top of the file,
+    of a class, or of an actor, which attrs makes and which so cannot change."""
+    tops = {name for node in tree.body for name in _names_made_by(node)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Global):
+            yield each.lineno, f"`{ast.unparse(each)}`: {SHARED}", LOCAL
+    for node in _set_in(tree):
+        root = _root_of(node)
+        if (isinstance(root, ast.Name) and root.id in {*tops, "cls"}) or _is_type_of(root):
+            how = "deletes" if isinstance(node.ctx, ast.Del) else "sets"
+            yield node.lineno, f"it {how} `{ast.unparse(node)}`, and {SHARED}", LOCAL
+    plain = set[str]()
+    for owner in tree.body:
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        if all(_is_plain(base, plain, _imported(tree)) for base in owner.bases):
+            plain.add(owner.name)
+            continue
+        for node in _set_in(owner):
+            root = _root_of(node)
+            if isinstance(node, ast.Attribute) and isinstance(root, ast.Name) and root.id == "self":
+                how = "deletes" if isinstance(node.ctx, ast.Del) else "sets"
+                what = f"it {how} `{ast.unparse(node)}`, but the fields of an actor cannot change"
                 yield node.lineno, what, LOCAL
 
 
-def _of_body(body: list[ast.stmt]) -> Iterator[Complaint]:
+def _is_plain(base: ast.expr, plain: Iterable[str], origins: dict[str, str]) -> bool:
+    """Whether a class of that base is no actor: it is Python's, or one of the file's own."""
+    base = base.value if isinstance(base, ast.Subscript) else base
+    name = _origin(base, origins)
+    first = name.partition(".")[0]
+    return name in plain or first in PLAIN or first in sys.modules["builtins"].__dict__
+
+
+def _set_in(tree: ast.AST) -> Iterator[ast.Attribute | ast.Subscript]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            yield node
+
+
+def _of_body(body: list[ast.stmt], origins: dict[str, str]) -> Iterator[Complaint]:
     """What stands in the body of a module or a class and is no definition of a constant."""
     for node in body:
         match node:
@@ -127,18 +261,40 @@ def _of_body(body: list[ast.stmt]) -> Iterator[Complaint]:
             ):  # fmt: skip
                 continue
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-                if not _is_constant(value):
+                if not _is_constant(value, origins):
                     what = f"`{ast.unparse(value)}` stands outside of `run`"
                     yield node.lineno, f"{what}, and {SHARED}", LOCAL
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            case ast.If(test=test, orelse=otherwise) if _origin(test, origins) in TYPING:
+                yield from _of_body(otherwise, origins)
+            case _ if type(node).__name__ == "TypeAlias":  # Python 3.12 and newer
                 continue
             case _:
                 shown = ast.unparse(node).partition("\n")[0]
                 yield node.lineno, f"`{shown}` runs when the file is imported", "do it in `run`"
 
 
-def _is_constant(value: ast.expr) -> bool:
-    return all(isinstance(node, CONSTANT) for node in ast.walk(value))
+def _is_constant(value: ast.AST, origins: dict[str, str]) -> bool:
+    """Whether it makes a value that can never change."""
+    match value:
+        case ast.Lambda():
+            return True  # its defaults are looked at on their own
+        case ast.Call(func=func, args=args, keywords=keywords):
+            given = [*map(_elements, args), *([each.value] for each in keywords)]
+            parts = [part for each in given for part in each]
+            is_made = _origin(func, origins) in MAKERS
+            return is_made and all(_is_constant(part, origins) for part in parts)
+        case ast.Subscript(value=of, slice=slices):
+            # A list there is one of types, as in Callable[[int], str].
+            parts = slices.elts if isinstance(slices, ast.Tuple) else [slices]
+            inner = [part for each in parts for part in _elements(each)]
+            return all(_is_constant(part, origins) for part in (of, *inner))
+    children = ast.iter_child_nodes(value)
+    return isinstance(value, CONSTANT) and all(_is_constant(each, origins) for each in children)
+
+
+def _elements(value: ast.expr) -> list[ast.expr]:
+    """What a display holds that is only read; else the value itself."""
+    return value.elts if isinstance(value, ast.List | ast.Set | ast.Tuple) else [value]
 
 
 def _names_made_by(node: ast.stmt) -> Iterator[str]:
@@ -146,13 +302,20 @@ def _names_made_by(node: ast.stmt) -> Iterator[str]:
         case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             yield name
         case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from (each.asname or each.name for each in names)
-        case _:
-            return
+            yield from (each.asname or each.name.partition(".")[0] for each in names)
+        case ast.Assign(targets=targets):
+            yield from (each.id for each in targets if isinstance(each, ast.Name))
 
 
-def _root_of(node: ast.expr) -> str:
-    """The name that a chain of attributes begins with; empty if it begins with another thing."""
-    while isinstance(node, ast.Attribute):
+def _root_of(node: ast.expr) -> ast.expr:
+    """What a chain of attributes and indexes begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return node
+
+
+def _is_type_of(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="type")):
+            return True
+    return False

@@ -19,7 +19,7 @@ from testbed.teaching.seat import switch_of
 WORDS_MAX = 12
 HINTS_MAX = 4
 BITS = 16
-"""Of so many random bits one value out of a few is taken."""
+"""How many random bits are drawn to choose one of a few values."""
 
 
 def _switches(given: Mapping[str, Any]) -> Map[Any]:
@@ -39,8 +39,11 @@ class LevelTrial:
     is_varied: bool = False
     """Whether names and numbers are drawn, each out of those that the level states."""
     runs_out: bool = False
-    """Whether a Run that comes to the end of its virtual time has come to its end. Every claim of
-    the level must have a time limit then."""
+    """Whether a Run may go on until its virtual time is up; if so, it counts as held. Then every
+    claim of the level must have a time limit."""
+    is_scored: bool = False
+    """Whether the score of the level counts its World: then all that is measured must be possible
+    in it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -49,9 +52,14 @@ class GuessFirst:
 
     question: str
     choices: tuple[str, ...]
-    answer: int
+    answer: int = attrs.field()
     """The place of the right choice, from 1."""
     why: str
+
+    @answer.validator
+    def _check_answer(self, _: attrs.Attribute[int], answer: int) -> None:
+        if not 1 <= answer <= len(self.choices):
+            raise ValueError(f"answer: expected 1 to {len(self.choices)}, not {answer}")
 
 
 @attrs.frozen(kw_only=True)
@@ -104,6 +112,8 @@ class LearnLevel:
     scored_by: tuple[str, ...] = ()
     """The measures of `testbed compare` by which answers that pass are told apart; none: a level
     has no score."""
+    has_map: bool = True
+    """Whether its World has so few states that its page can show them all as a map."""
     varied: Mapping[str, tuple[Any, ...]]
     """The switches that a varied trial draws, each with the values that it may have."""
 
@@ -160,7 +170,7 @@ class LearnLevel:
 
 
 def _wrapped(text: str, width: int = 88) -> list[str]:
-    """The text in lines no longer than that; a blank line stays one."""
+    """The text in lines no longer than that; a longer word has a line of its own."""
     lines: list[str] = []
     for word in text.split():
         if lines and len(lines[-1]) + 1 + len(word) <= width:

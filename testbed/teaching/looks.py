@@ -27,9 +27,13 @@ from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
 
 CUT = "cut"
-"""How the end of a Run begins that a complete search has cut, since it would show nothing new."""
+"""Begins the words for the end of a Run that the complete search cut, as it would show nothing
+new."""
 OUT_OF_TIME = "virtual_ms_max"
-"""How the end of a Run begins that came to the end of its virtual time."""
+"""Begins the words for the end of a Run that has used up its virtual time."""
+NONE_STRUCK = "; none of the faults has struck"
+"""What is added if faults were allowed, and every Run went by without one: such a trial has tried
+less than its name says."""
 
 
 @attrs.frozen
@@ -61,22 +65,27 @@ class Stage:
     switches: Mapping[str, Any]
     faults: tuple[Fault, ...]
     runs_out: bool
-    """Whether a Run that comes to the end of its virtual time has come to its end: no program in it
-    ever rests, and its claims have time limits."""
+    """Whether a Run may go on until its virtual time is up; if so, it counts as held. It is meant
+    for programs that never rest, and claims with time limits."""
     seed: int
     on_run: Callable[[int], None]
     """Told after each Run how many there were."""
     runs: int = 0
     shown: Shown | None = None
+    may_strike: bool = False
+    """Whether a fault might have struck in one of its Runs."""
+    has_struck: bool = False
 
     def play(self, chooser: Chooser, runs_max: int) -> None:
-        """Play up to so many Runs under that Chooser, unless one did not hold before."""
+        """Play up to `runs_max` Runs under that Chooser, unless one did not hold before."""
         if self.shown is None:
             how: dict[str, Any] = {"switches": self.switches, "faults": self.faults}
             play_runs(self.recipe, chooser, self._look, runs_max=runs_max, driver="direct", **how)
 
     def _look(self, world: World) -> bool:
         assert world.verdict is not None
+        self.may_strike |= bool(world.allowed)
+        self.has_struck |= world.faults_struck > 0
         self.take(world.verdict, world.trace.choices, self.faults)
         return self.shown is None
 
@@ -110,8 +119,8 @@ class WayToLook:
 
 @attrs.frozen
 class EveryOrder(WayToLook):
-    """Every order of what happens, by the complete search, if it ends within so many Runs. If it
-    does not, as many random orders as stated follow, and it is not called complete."""
+    """Every order of what happens, by the complete search, if it ends within `runs_max` Runs. If it
+    does not, `random_max` random orders follow, and it is not called complete."""
 
     runs_max: int = 2_000
     random_max: int = 200
@@ -151,7 +160,7 @@ class FewDeviations(WayToLook):
 
 @attrs.frozen
 class ManyOrders(WayToLook):
-    """The calm Run, Runs in which one thing is late, then random ones, so many in all."""
+    """The calm Run, Runs in which one thing is late, then random ones: `runs_max` in all."""
 
     runs_max: int
     has_late: bool = True
@@ -164,7 +173,8 @@ class ManyOrders(WayToLook):
         if stage.shown is not None:
             return f"run {stage.runs:,} of {self.runs_max:,}"
         late = "things late, " if self.has_late else ""
-        faults = f", {_told(stage.faults)} among them" if stage.faults else ""
+        has_faults = stage.faults and stage.has_struck
+        faults = f", {_told(stage.faults)} among them" if has_faults else ""
         return f"{counted(stage.runs, 'run')}: {late}random orders{faults}"
 
 
@@ -190,6 +200,7 @@ class EveryMoment(WayToLook):
             # The calm Run holds, so there is only one other reason to refuse.
             return f"the calm run, in which no {fault.word} can strike"
         for cell in swept.cells:
+            stage.has_struck = True
             stage.take(cell.verdict, cell.choices, (*stage.faults, fault))
             if stage.shown is not None:
                 return f"{fault.word} {cell.place.when} {cell.place.actor}'s {cell.place.operation}"
@@ -199,6 +210,8 @@ class EveryMoment(WayToLook):
 def looked(look: WayToLook, stage: Stage) -> LookedAt:
     """Look that way; returns how far, and what was found."""
     words = look.look(stage)
+    if stage.shown is None and stage.may_strike and not stage.has_struck:
+        words += NONE_STRUCK
     return LookedAt(words, stage.runs, stage.shown)
 
 

@@ -1,4 +1,4 @@
-"""Patience: a program that asks again and again must come to an end, or wait in between."""
+"""Patience: a program that asks again and again must wait in between, or come to an end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from testbed.words import counted
 
 
 class AsksWithinReason(Invariant):
-    """No program asks more than so often in so many ms of virtual time. A program that spins would
-    otherwise only come to a limit of the Run, which is no breach and has no story."""
+    """No program asks more than `times_max` times within `within_ms` of virtual time, counted from
+    the first of them. Without this claim, a program that spins only comes to a limit of the Run,
+    which is no breach and has no story."""
 
     name = "no_program_spins"
     reads = frozenset()

@@ -1,7 +1,7 @@
 """Record: which levels a student has passed, how often each was checked, and the hints it took.
 
 It is one small file of JSON. It is written whole or not at all, and one that cannot be read is left
-as it is: nothing of a student's is ever lost.
+as it is, so that no work of a student is lost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scoring: by what an answer that passes is better than another one, in the Worlds of its level.
+"""Scoring: figures of the Worlds of a level, by which answers that pass can be compared.
 
 It is no part of the mark. The same answer has the same score on each machine.
 """
@@ -25,14 +25,16 @@ SEED = 0
 
 
 def score(level: LearnLevel, given: type[Actor] | str | Path) -> dict[str, int]:
-    """Each figure that the level is scored by, over a few Runs of each World that its trials play:
-    how many in a Run, or a time in ms, rounded. A time that is never reached is -1."""
+    """Each figure that the level is scored by, over a few Runs of each World of its trials that are
+    scored: how many in a Run, or a time in ms, rounded. A time that is never reached is -1."""
     measures = measures_of(level.scored_by) if level.scored_by else []
     samples: dict[str, list[Sample]] = {each.name: [] for each in measures}
     with answering(level, given) as answer:
         recipe = find(level.name)
-        for trial in level.trials if measures else ():
-            switches: dict[str, Any] = {**trial.switches, level.switch: answer.__name__}
+        scored = [trial.switches for trial in level.trials if trial.is_scored]
+        once = [of for nth, of in enumerate(scored) if of not in scored[:nth]]
+        for world_of in once if measures else ():
+            switches: dict[str, Any] = {**world_of, level.switch: answer.__name__}
             for number in range(RUNS):
                 world, chooser = recipe.world(switches), Uniform(SEED) if number else Calm()
                 world.run(chooser, driver="direct", trace=Trace({}, keep=True), number=number)

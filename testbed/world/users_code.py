@@ -18,7 +18,7 @@ from testbed.errors import HarnessError, ScenarioError, UnknownName
 PACKAGE = "scenarios"
 """The package of the scenarios with short names."""
 LEVELS = f"{PACKAGE}.levels"
-"""The room of the levels of `testbed learn`, which are no page of the shelf."""
+"""The room of the levels of `testbed learn`, which `testbed list` does not show."""
 OWN_LEVELS = "TESTBED_LEVELS"
 """The environment variable that names a folder with levels of the user's own."""
 FILE = re.compile(r"(?P<file>.*\.py)(:(?P<function>.*))?")
@@ -90,8 +90,8 @@ def imported(name: str) -> ModuleType:
 
 
 def levels_package() -> ModuleType:
-    """The room of the levels, as a package in which also those of the user's own folder are found;
-    ScenarioError if there is no such folder."""
+    """The package of the levels, which also finds those in the user's own folder; ScenarioError if
+    there is no such folder."""
     package = imported(LEVELS)
     if own := os.environ.get(OWN_LEVELS):
         folder = os.path.abspath(own)

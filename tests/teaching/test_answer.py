@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from testbed.errors import ScenarioError
-from testbed.policy import own
+from testbed.policy import own, use
 from testbed.teaching.answer import answering
+from testbed.teaching.checking import check
 from testbed.teaching.ladder import level_of
+from testbed.turns import watchdog
 
 LEVEL = level_of(1)
 HEAD = "from scenarios.levels.lost_count import Clerk\nfrom testbed import Client\n\n\n"
@@ -44,7 +47,37 @@ BAD = {
     HEAD + CLASS + RUN + "self.count = 1\n": "the fields of an actor cannot change",
     HEAD + CLASS + RUN + "global seen\n": "`global seen`: two programs",
     HEAD + CLASS + "    async def run(self, client, seen=[]):\n        pass\n": "`[]` is made once",
+    HEAD + CLASS + "    async def run(self, client, f=lambda seen=[]: seen):\n        pass\n":
+        "line 6: the default `[]` is made once",
+    HEAD + "taken = lambda seen={}: seen\n" + CLASS + RUN + "pass\n": "`{}` is made once",
+    HEAD + CLASS + RUN + "del MyClerk.taken\n": "it deletes `MyClerk.taken`",
+    HEAD + CLASS + RUN + "del self.stock\n": "the fields of an actor cannot change",
+    HEAD + CLASS + RUN + "for self.stock in 'ab':\n            pass\n":
+        "line 7: it sets `self.stock`, but the fields of an actor cannot change",
+    HEAD + "import attrs\n@attrs.frozen\n" + CLASS + RUN + "for self.stock in 'ab':\n            "
+    "pass\n": "line 9: it sets `self.stock`, but the fields",
+    HEAD + CLASS + RUN + "for MyClerk.seen in 'ab':\n            pass\n": "it sets `MyClerk.seen`",
+    HEAD + CLASS + RUN + "type(self).seen = 1\n": "it sets `type(self).seen`",
+    HEAD + CLASS + RUN + "Client.seen['a'] = 1\n": "it sets `Client.seen['a']`",
+    "import contextlib\n" + HEAD + CLASS + RUN + "contextlib.sys.modules['os'].remove('x')\n":
+        "line 8: it reaches the module sys by `contextlib.sys`",
+    "import re as r\n" + HEAD + CLASS + RUN + "r.enum.sys\n": "the module sys by `r.enum.sys`",
+    "from json import codecs\n" + HEAD + CLASS + RUN + "pass\n": "the module codecs by `codecs`",
+    "from testbed import policy\n" + HEAD + CLASS + RUN + "pass\n": "the module testbed.policy by",
+    HEAD + "class Odd(list([])):\n    pass\n" + CLASS + RUN + "pass\n": "`list([])` runs when",
+    HEAD + "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    seen = []\n"
+    + CLASS + RUN + "pass\n": "line 9: `[]` stands outside of `run`",
+    HEAD + "Seen = frozenset([[]])\n" + CLASS + RUN + "pass\n": "stands outside of `run`",
 }  # fmt: skip
+DECORATED = {
+    "import functools\n": "functools.cache",
+    "import functools as attrs\n": "attrs.lru_cache(maxsize=None)",
+    "from functools import cache as property\n": "property",
+    "from functools import cached_property\n": "cached_property",
+    "def staticmethod(of):\n    return of\n\n\n": "staticmethod",
+    "from contextlib import ContextDecorator\n": "ContextDecorator()",
+}
+"""What a file may not decorate with, by how the name comes there."""
 
 
 def written(folder: Path, text: str, name: str = "mine.py") -> Path:
@@ -65,6 +98,36 @@ def test_a_file_that_is_no_answer_is_refused_with_the_next_step(text: str, tmp_p
     assert str(file) in said
     assert "\nNext: " in said
     assert "mine" not in sys.modules
+
+
+@pytest.mark.parametrize("imported", DECORATED)
+@pytest.mark.parametrize("place", ["top", "class"])
+def test_what_keeps_the_result_of_a_call_may_not_decorate(
+    imported: str, place: str, tmp_path: Path
+) -> None:
+    """`@cache def taken(): return []` gives all programs and lives one list, also by another
+    name."""
+    decorator = DECORATED[imported]
+    within = "    " if place == "class" else ""
+    made = f"{within}@{decorator}\n{within}def taken(*_):\n{within}    return []\n\n\n"
+    text = (CLASS + made if within else made + CLASS) + RUN + "pass\n"
+    with (
+        pytest.raises(ScenarioError) as caught,
+        answering(LEVEL, written(tmp_path, imported + HEAD + text)),
+    ):
+        pass
+    assert f"`@{decorator}` may keep what a call has left" in str(caught.value)
+
+
+def test_each_module_that_may_be_imported_is_there_when_a_file_is_read() -> None:
+    """Else it could not be told whether a name of it is another module."""
+    text = (
+        "import sys\nfrom testbed.teaching.answer import answering\n"
+        "from testbed.teaching.grammar import OURS, PLAIN\n"
+        "print([name for name in (*OURS, *PLAIN) if name not in sys.modules])"
+    )
+    asked = [sys.executable, "-c", text]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_nothing_of_a_refused_file_is_run(tmp_path: Path) -> None:
@@ -106,6 +169,50 @@ def test_an_answer_may_have_what_it_needs(tmp_path: Path) -> None:
         assert own()["MyClerk"] is answer
 
 
+def test_what_cannot_be_shared_is_let_through(tmp_path: Path) -> None:
+    """Types, texts, frozen sets, plain decorators, helpers that count, what a call makes."""
+    text = (
+        "import json\nimport re\nfrom collections import namedtuple\nimport functools\n"
+        "from collections.abc import Callable, Iterator\nfrom contextlib import contextmanager\n"
+        "import attrs\n"
+        + HEAD
+        + "Names = dict[str, int]\nAsks = Callable[[int], str]\nMAX = 3\nTEXT = f'{MAX} at most'\n"
+        + "KINDS = frozenset({'a'})\nWORD = re.compile('a+')\nPair = namedtuple('Pair', 'a b')\n"
+        + "twice = lambda x, by=2: x * by\nBAD = json.decoder.JSONDecodeError\n\n\n"
+        + "class Counter:\n    count = 0\n\n    def more(self) -> None:\n        "
+        + "self.count += 1\n\n    @property\n    def all(self) -> int:\n        return self.count"
+        + "\n\n    @all.setter\n    def all(self, to: int) -> None:\n        self.count = to\n\n\n"
+        + "class Doubled(Counter):\n    def more(self) -> None:\n        self.count += 2\n\n\n"
+        + "@contextmanager\ndef still() -> Iterator[None]:\n    yield\n\n\n"
+        + "@attrs.frozen(kw_only=True)\n"
+        + CLASS
+        + RUN
+        + "@functools.cache\n        def seen(of=[]): return of\n        seen()\n"
+    )
+    with answering(LEVEL, written(tmp_path, text)) as answer:
+        assert answer.__name__ == "MyClerk"
+
+
+def test_a_file_with_the_name_of_another_module_leaves_that_one_loaded(tmp_path: Path) -> None:
+    """It is refused, in words that hold for a check, and Python's own json stays."""
+    file = written(tmp_path, HEAD + CLASS + RUN + "pass\n", "json.py")
+    before = sys.modules["json"]
+    with pytest.raises(ScenarioError) as caught, answering(LEVEL, file):
+        pass
+    assert sys.modules["json"] is before
+    assert str(caught.value).startswith(f"{file}: another module is called 'json'.\nNext: ")
+
+
+def test_an_earlier_answer_of_that_name_stays_where_it_was(tmp_path: Path) -> None:
+    """The module of a class that Python code has passed is not the answer's to take away."""
+    here = type("MyClerk", (LEVEL.base,), {"__module__": __name__})
+    use(here)
+    before = sys.modules[__name__]
+    with answering(LEVEL, written(tmp_path, HEAD + CLASS + RUN + "pass\n")) as answer:
+        assert own()["MyClerk"] is answer is not here
+    assert sys.modules[__name__] is before
+
+
 def test_two_files_of_one_name_are_two_answers(tmp_path: Path) -> None:
     """A class is marked in one process: each file is let go of when it was checked."""
     found = []
@@ -126,3 +233,21 @@ def test_a_file_that_is_edited_within_a_second_is_read_again(tmp_path: Path) -> 
         with answering(LEVEL, file) as answer:
             assert answer.__dict__["number"] == number
     assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
+
+
+@pytest.mark.parametrize(
+    "turn", ["while True:\n            pass\n", "[[] for _ in itertools.count()]\n"]
+)
+def test_a_turn_that_does_not_end_is_refused_however_long_it_takes_to_die(
+    turn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To free all these lists takes longer than the watchdog waits before it raises again, which
+    then meets no frame of the answer."""
+    monkeypatch.setattr(watchdog, "SECONDS", 0.02)
+    file = written(tmp_path, "import itertools\n" + HEAD + CLASS + RUN + turn)
+    refused = check(LEVEL, file).refused
+    assert refused is not None
+    assert (refused.runs, refused.race) == (1, "")
+    assert refused.said == (
+        "a turn of it does not end: a loop that never awaits gives no other program a turn"
+    )

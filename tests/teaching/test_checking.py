@@ -15,6 +15,7 @@ from testbed.teaching.checking import check
 from testbed.teaching.ladder import level_of
 from testbed.teaching.level import LevelTrial
 from testbed.teaching.looks import (
+    NONE_STRUCK,
     EveryMoment,
     EveryOrder,
     FewDeviations,
@@ -113,6 +114,25 @@ def test_the_faults_that_may_strike_are_counted() -> None:
     with answering(LEVEL, CarefulClerk):
         far = looked(EveryOrder(), stage)
     assert far.words.startswith("complete: every order, ≤ 1 fault, ")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [EveryOrder(), FewDeviations(0, faults_max=2), ManyOrders(20)],
+    ids=lambda look: type(look).__name__,
+)
+def test_a_trial_in_which_no_fault_has_struck_says_so(look: WayToLook) -> None:
+    """No clerk watches, so no watch can break; one that asks can lose a request. What struck
+    nowhere was not tried, whatever the trial is called."""
+    alone = LevelTrial(
+        name="faults", look=look, faults=("break_watch",), switches={"names": "alpha"}
+    )
+    far = tried(CarefulClerk, alone).looked
+    assert far.endswith(NONE_STRUCK)
+    assert "break_watch" not in far
+    assert NONE_STRUCK not in tried(CarefulClerk, attrs.evolve(alone, faults=())).looked
+    lost = tried(CarefulClerk, attrs.evolve(alone, faults=("lose_request",)))
+    assert NONE_STRUCK not in lost.looked
 
 
 def test_a_run_that_comes_to_no_end_is_refused() -> None:

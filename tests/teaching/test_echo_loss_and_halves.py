@@ -23,7 +23,7 @@ from testbed.client.actor import Actor
 from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.maps.mapping import state_map
-from testbed.policy import use
+from testbed.teaching.answer import answering
 from testbed.teaching.checking import check
 from testbed.teaching.ladder import level_of
 from testbed.world.scenario import find, play_runs
@@ -95,9 +95,9 @@ def test_too_few_pods_for_half_a_minute_is_too_long() -> None:
 
 def test_a_visitor_may_come_between_two_tasks() -> None:
     """Where nothing crashes, and the Note is there in the end."""
-    use(MovesAllAtOnce)
     switches = {"mover.program": "MovesAllAtOnce", "edits": True}
-    assert "violated" in outcomes_of("half_moved", switches=switches)
+    with answering(level_of(5), MovesAllAtOnce):
+        assert "violated" in outcomes_of("half_moved", switches=switches)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_no_answer_need_bear_a_crash_and_a_writing_visitor(
 ) -> None:
     """Why the scenario of level 5 never has both: a good answer would be refused. One that reads
     the copy first would not."""
-    use(answer)
     faults = (Crash("mover", restart_after_ms=0),)
     switches = {"mover.program": answer.__name__, "edits": True}
-    assert outcomes_of("half_moved", switches=switches, faults=faults)[-1] == outcome
+    with answering(level_of(5), answer):
+        assert outcomes_of("half_moved", switches=switches, faults=faults)[-1] == outcome
 
 
 @pytest.mark.parametrize("name", ["late_echo", "asked_twice", "half_moved"])

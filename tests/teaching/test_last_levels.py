@@ -19,6 +19,26 @@ BREACHES = {
 }
 
 
+FIRST = {
+    "ReadsItsTermBefore": (
+        8, "three nodes, requests that take their time, and alpha is away for 20 s"
+    ),
+    "LeavesSomeRoom": (9, "the other node has room for one pod"),
+}  # fmt: skip
+"""Answers that each hold in all trials of their level before that one."""
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_that_trial_refuses_an_answer_first(name: str) -> None:
+    """It is not there for nothing."""
+    number, trial = FIRST[name]
+    level = level_of(number)
+    (answer,) = [each for each in wrong_answers(level) if each.__name__ == name]
+    refused = check(level, answer).refused
+    assert refused is not None
+    assert refused.name == trial
+
+
 @pytest.mark.parametrize("claim", BREACHES)
 def test_an_answer_is_refused_by_the_claim_that_it_breaches(claim: str) -> None:
     """None of the claims is there for nothing."""

@@ -18,10 +18,12 @@ import pytest
 from testbed import Actor
 from testbed.cli import main
 from testbed.cli import wrong_answers as wrong
+from testbed.cli.commands.learn import page_of
 from testbed.teaching.beats import break_line
 from testbed.teaching.checking import careless_race
 from testbed.teaching.ladder import level_of, levels, wrong_answers
 from testbed.teaching.record import VARIABLE
+from testbed.world.scenario import find
 
 MENDED = ", whatever_it_was=True"
 RIGHT = """
@@ -41,6 +43,20 @@ class MyClerk(Clerk):
             except (Conflict, Unavailable):
                 continue
 """
+
+DIES = """
+from scenarios.levels.lost_count import Clerk
+from testbed import Client
+from testbed.objects import Note
+
+
+class MyClerk(Clerk):
+    async def run(self, client: Client) -> None:
+        for _ in range(self.deliveries):
+            note = await client.get(Note, self.stock)
+            await client.update(note.saying(count=str(int(note.data["count"]) + 1)))
+"""
+PASSED = {"passed": True, "checks": 1, "checks_to_pass": 1, "hints": 0}
 
 
 @attrs.frozen
@@ -116,7 +132,7 @@ def test_the_commands_of_the_beats_can_be_pasted(learn: Learn) -> None:
 
 
 def test_a_refusal_leaves_a_race_that_can_be_played_again(learn: Learn) -> None:
-    """The story is told, and the last line plays the same Run."""
+    """The reason and the story are told first, and the last lines play the same Run."""
     learn(1, "--no-page")
     done = learn(1, "--check", "level_1.py")
     assert done.code == 1
@@ -124,12 +140,44 @@ def test_a_refusal_leaves_a_race_that_can_be_played_again(learn: Learn) -> None:
     assert "Refused: every_delivery_is_counted: stock had 7, 4 came, and it says 10" in done.out
     assert "● update notes/default/stock" in done.out
     again = "Again: testbed replay level_1.race.yaml --policy level_1.py"
-    assert done.out.endswith(f"\nRace: level_1.race.yaml\n{again}\n")
+    page = "Next: testbed explain level_1.race.yaml --policy level_1.py --page race.html"
+    assert done.out.endswith(f"\n\n· 4 not played\n\nRace: level_1.race.yaml\n{again}\n{page}\n")
     assert main(again.split()[2:]) == 1
+    assert main(page.split()[2:]) == 1
+    assert Path("race.html").exists()
     data = learn(1, "--check", "level_1.py", "--json").data
     assert data["again"] == again.removeprefix("Again: ")
     assert data["trials"][0]["race"] == Path("level_1.race.yaml").read_text(encoding="utf-8")
     assert not data["passed"]
+
+
+def test_what_held_before_a_refusal_stands_in_one_line_behind_the_story(learn: Learn) -> None:
+    """What a student has to mend comes first."""
+    learn(2, "--no-page")
+    done = learn(2, "--check", "level_2.py")
+    assert done.out.startswith(f"✗ {level_of(2).trials[1].name}\n")
+    story, others = done.out.split("\nSo every_pod_comes_back is broken: ")
+    assert "web-2 and web-3 are gone, and nothing brings them back" in story
+    assert f"\n✓ held: {level_of(2).trials[0].name}\n· 4 not played\n\nRace: " in others
+
+
+def test_a_claim_of_every_world_is_not_named(learn: Learn) -> None:
+    """The sentence says it, and the level does not speak of that claim; the data has its name."""
+    Path("mine.py").write_text(DIES, encoding="utf-8")
+    assert "\nRefused: beta/main died of Conflict: " in learn(1, "--check", "mine.py").out
+    tried = learn(1, "--check", "mine.py", "--json").data["trials"][0]
+    assert tried["claim"] == "no_actor_dies"
+
+
+def test_what_comes_next_goes_by_the_record(learn: Learn) -> None:
+    """The first level that is not passed yet; none if each is."""
+    Path("mine.py").write_text(RIGHT, encoding="utf-8")
+    assert learn(1, "--check", "mine.py", "--quick").out.endswith("\nNext: testbed learn 2\n")
+    others = {str(level.number): PASSED for level in levels() if level.number > 1}
+    record = Path("others.json")
+    record.write_text(json.dumps({"testbed_learn": 1, "levels": others}), encoding="utf-8")
+    done = learn(1, "--check", "mine.py", "--quick", "--progress", record)
+    assert done.out.endswith("\nEvery level is passed.\n")
 
 
 def test_what_is_passed_is_recorded(learn: Learn) -> None:
@@ -143,7 +191,8 @@ def test_what_is_passed_is_recorded(learn: Learn) -> None:
     assert done.out.count("✓ ") == len(level_of(1).trials)
     assert "complete: every order, " in done.out
     assert level_of(1).incident.link in done.out
-    assert " 1  the lost update" in learn().out
+    marked = [line.split()[:2] for line in learn().out.splitlines() if "✓" in line]
+    assert marked == [["✓", "1"]]
     first = learn("--json").data["levels"][0]
     assert [first[name] for name in ("passed", "checks", "hints")] == [True, 1, 4]
     assert learn("--progress", "other.json", "--json").data["progress"] == "other.json"
@@ -242,6 +291,29 @@ def test_a_page_has_the_level_and_its_map(learn: Learn) -> None:
     assert (shown["hints"], shown["why"]) == ([*level.hints], level.guess.why)
     assert shown["check"] == "testbed learn 2 --check level_2.py"
     assert {end["outcome"] for end in data["map"]["ends"]} == {"held", "violated"}
+
+
+def test_a_level_whose_world_is_too_large_has_no_map() -> None:
+    """None is looked for, which would take a while."""
+    told: list[str] = []
+    assert not level_of(8).has_map
+    assert page_of(level_of(8), 0, told.append)["map"] is None
+    assert told == []
+
+
+def test_a_level_that_is_called_like_another_scenario_is_refused(tmp_path: Path) -> None:
+    """The other one would be played instead."""
+    text = Path(find("lost_count").build.__code__.co_filename).read_text(encoding="utf-8")
+    for was, now in (("lost_count", "lawful_theft"), ("number=1,", "number=11,")):
+        assert was in text
+        text = text.replace(was, now)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/lawful_theft.py").write_text(text, encoding="utf-8")
+    words = [sys.executable, "-m", "testbed", "learn", "11", "--no-page"]
+    env = {**os.environ, "TESTBED_LEVELS": "own", VARIABLE: str(tmp_path / "learn.json")}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "lawful_theft.py: there is another scenario that is called lawful_theft" in done.stderr
 
 
 def test_a_check_is_the_same_in_every_process(tmp_path: Path) -> None:

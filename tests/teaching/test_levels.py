@@ -48,6 +48,14 @@ RIGHT = [(level, each) for level in LEVELS for each in right_answers(level)]
 WRONG = [(level, each) for level in LEVELS for each in wrong_answers(level)]
 
 
+CUT = {
+    "late_echo": (
+        "one pod, and the controller crashes and is back at once", "other names and numbers"
+    ),
+    "half_moved": ("other names and places",),
+}  # fmt: skip
+"""By level, the trials whose search for every order may be cut. For the first right answer each
+other search comes to its end."""
 EVERY = 6
 """Of the wrong answers to a level every sixth is checked in the usual run, and of the right ones
 the first; `-m long` checks all others."""
@@ -113,13 +121,16 @@ def test_a_wrong_answer_is_refused_with_a_race_and_a_story(
 
 @pytest.mark.parametrize(("level", "answer"), params(RIGHT, len(RIGHT)))
 def test_a_right_answer_passes(level: LearnLevel, answer: type[Actor]) -> None:
-    """Each under a seed of its own. What is called complete has come to its end."""
+    """Each under a seed of its own; every order is tried where it should be."""
     checked = check(level, answer, seed=RIGHT.index((level, answer)) % 5)
     assert checked.passed, checked.refused
-    for trial, tried in zip(level.trials, checked.trials, strict=True):
-        assert tried.looked
-        if isinstance(trial.look, EveryOrder):
-            assert tried.looked.startswith("complete: ") or "random run" in tried.looked
+    assert all(tried.looked for tried in checked.trials)
+    if answer is right_answers(level)[0]:
+        found = zip(level.trials, checked.trials, strict=True)
+        orders = [tried for trial, tried in found if isinstance(trial.look, EveryOrder)]
+        cut = {tried.name for tried in orders if not tried.looked.startswith("complete: ")}
+        assert cut <= {*CUT.get(level.name, ())}
+        assert len(cut) < len(orders) or not orders
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=named)

@@ -283,7 +283,7 @@ class ReadsJustBeforeTheDelete(NoteMover):
 
 
 class DiesOfAConflict(NoteMover):
-    """Does not expect that somebody else writes."""
+    """Does not expect that another program writes."""
 
     async def run(self, client: Client) -> None:
         for item in self.items:

@@ -1,4 +1,4 @@
-"""Wrong answers to level 7: each looks as if it left the room to whom it was made for."""
+"""Wrong answers to level 7: each looks as if it left room to the pod that it was made for."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class WaitsForAnyNomination(_Looker):
 
 
 class CountsThemOnEachNode(_Looker):
-    """Counts a nominated pod on every node, whichever it is nominated to."""
+    """Counts a nominated pod on every node, not only on the one that it is nominated to."""
 
     def fits(self, pod: Pod, node: Node, pods: list[Pod]) -> bool:
         kept_m = sum(map(asked_m, _waiting(pods, pod)))

@@ -9,7 +9,7 @@ from testbed import Client, Conflict, NotFound, Unavailable
 from testbed.errors import AlreadyExists
 from testbed.objects import Map, Node, Note, Pod, room_of
 
-CLAIMS = "claims"
+RESERVED = "reserved"
 
 
 async def _pods(client: Client) -> list[Pod]:
@@ -20,19 +20,19 @@ async def _nodes(client: Client) -> list[Node]:
     return list((await client.list(Node)).items)
 
 
-def _claimed(node: Node) -> list[str]:
-    return node.meta.annotations.get(CLAIMS, "").split()
+def _reserved(node: Node) -> list[str]:
+    return node.meta.annotations.get(RESERVED, "").split()
 
 
-def _claiming(node: Node, *names: str) -> Node:
-    """The node with these names claimed there."""
-    return node.with_meta(annotations=node.meta.annotations.having(**{CLAIMS: " ".join(names)}))
+def _reserving(node: Node, *names: str) -> Node:
+    """The node with these names reserved there."""
+    return node.with_meta(annotations=node.meta.annotations.having(**{RESERVED: " ".join(names)}))
 
 
 def _has_room(node: Node, pod: Pod, pods: list[Pod]) -> bool:
-    """Whether that pod fits beside those that are claimed there."""
-    claimed = _claimed(node)
-    taken = sum(asked_m(each) for each in pods if each.meta.name in claimed)
+    """Whether that pod fits beside those that are reserved there."""
+    reserved = _reserved(node)
+    taken = sum(asked_m(each) for each in pods if each.meta.name in reserved)
     return taken + asked_m(pod) <= room_of(node)["cpu"]
 
 
@@ -93,7 +93,7 @@ class UndoesIt(Usher):
 
 
 class TouchesTheNode(Usher):
-    """Updates the node before it binds, so that it has seen the newest one; leaves no claim."""
+    """Updates the node before it binds, so that it has seen the newest one; reserves nothing."""
 
     async def run(self, client: Client) -> None:
         while True:
@@ -110,8 +110,8 @@ class TouchesTheNode(Usher):
                 await client.sleep(300)
 
 
-class CountsNoClaims(Usher):
-    """Claims on the node, but counts only the pods that are bound there."""
+class CountsNoReservations(Usher):
+    """Reserves room on the node, but counts only the pods that are bound there."""
 
     async def run(self, client: Client) -> None:
         while True:
@@ -119,8 +119,8 @@ class CountsNoClaims(Usher):
                 for pod in filter(self.is_mine, await _pods(client)):
                     for node in await _nodes(client):
                         if asked_m(pod) <= free_m(node, await _pods(client)):
-                            names = (*_claimed(node), pod.meta.name)
-                            await client.update(_claiming(node, *names))
+                            names = (*_reserved(node), pod.meta.name)
+                            await client.update(_reserving(node, *names))
                             await self.bind(client, pod, node)
                             break
                 return
@@ -128,8 +128,8 @@ class CountsNoClaims(Usher):
                 await client.sleep(300)
 
 
-class _Claimer(Usher):
-    """Claims on the node and binds, as it should; those below each miss something."""
+class _Reserver(Usher):
+    """Reserves room on the node and binds, as it should; those below each miss something."""
 
     async def run(self, client: Client) -> None:
         while True:
@@ -147,70 +147,70 @@ class _Claimer(Usher):
         raise NotImplementedError
 
 
-class ClaimsBlindly(_Claimer):
-    """Writes its claim whatever the node was."""
+class ReservesBlindly(_Reserver):
+    """Writes its reservation whatever the node was."""
 
     async def is_placed(self, client: Client, pod: Pod, node: Node) -> bool:
-        claimed = _claimed(node)
-        if pod.meta.name not in claimed:
+        reserved = _reserved(node)
+        if pod.meta.name not in reserved:
             if not _has_room(node, pod, await _pods(client)):
                 return False
-            await client.update(_claiming(node, *claimed, pod.meta.name), whatever_it_was=True)
+            await client.update(_reserving(node, *reserved, pod.meta.name), whatever_it_was=True)
         await self.bind(client, pod, node)
         return True
 
 
-class ClaimsInPlaceOfOthers(_Claimer):
-    """Writes its own name as the only claim, and wipes out the one before."""
+class ReservesInPlaceOfOthers(_Reserver):
+    """Writes its own name as the only reservation, and wipes out the one before."""
 
     async def is_placed(self, client: Client, pod: Pod, node: Node) -> bool:
         if asked_m(pod) > free_m(node, await _pods(client)):
             return False
-        if pod.meta.name not in _claimed(node):
-            await client.update(_claiming(node, pod.meta.name))
+        if pod.meta.name not in _reserved(node):
+            await client.update(_reserving(node, pod.meta.name))
         await self.bind(client, pod, node)
         return True
 
 
-class TakesBackTooEarly(_Claimer):
-    """Takes its claim back before it binds."""
+class TakesBackTooEarly(_Reserver):
+    """Takes its reservation back before it binds."""
 
     async def is_placed(self, client: Client, pod: Pod, node: Node) -> bool:
         pods = await _pods(client)
         if not _has_room(node, pod, pods) or asked_m(pod) > free_m(node, pods):
             return False
-        claimed = _claimed(node)
-        mine = await client.update(_claiming(node, *claimed, pod.meta.name))
-        await client.update(_claiming(mine, *claimed))
+        reserved = _reserved(node)
+        mine = await client.update(_reserving(node, *reserved, pod.meta.name))
+        await client.update(_reserving(mine, *reserved))
         await self.bind(client, pod, node)
         return True
 
 
-class CountsItsOwnClaim(_Claimer):
-    """Takes its own claim, of a try before, for that of another pod."""
+class CountsItsOwnReservation(_Reserver):
+    """Takes its own reservation, of a try before, for that of another pod."""
 
     async def is_placed(self, client: Client, pod: Pod, node: Node) -> bool:
         if not _has_room(node, pod, await _pods(client)):
             return False
-        await client.update(_claiming(node, *_claimed(node), pod.meta.name))
+        await client.update(_reserving(node, *_reserved(node), pod.meta.name))
         await self.bind(client, pod, node)
         return True
 
 
 class ExpectsNoConflict(Usher):
-    """Claims on the node, and does not expect to be refused."""
+    """Reserves room on the node, and does not expect to be refused."""
 
     async def run(self, client: Client) -> None:
         for pod in filter(self.is_mine, await _pods(client)):
             for node in await _nodes(client):
                 if _has_room(node, pod, await _pods(client)):
-                    await client.update(_claiming(node, *_claimed(node), pod.meta.name))
+                    await client.update(_reserving(node, *_reserved(node), pod.meta.name))
                     await self.bind(client, pod, node)
                     break
 
 
 class SkipsAfterConflict(Usher):
-    """Takes a refused claim for a full node, and does not look there again."""
+    """Takes a refused reservation for a full node, and does not look there again."""
 
     async def run(self, client: Client) -> None:
         for pod in filter(self.is_mine, await _pods(client)):
@@ -218,23 +218,23 @@ class SkipsAfterConflict(Usher):
                 if not _has_room(node, pod, await _pods(client)):
                     continue
                 try:
-                    await client.update(_claiming(node, *_claimed(node), pod.meta.name))
+                    await client.update(_reserving(node, *_reserved(node), pod.meta.name))
                     await self.bind(client, pod, node)
                     break
                 except (Conflict, Unavailable):
                     continue
 
 
-class ClaimsTheSameAgain(Usher):
-    """Sends a refused claim again and again."""
+class ReservesTheSameAgain(Usher):
+    """Sends a refused reservation again and again."""
 
     async def run(self, client: Client) -> None:
         for pod in filter(self.is_mine, await _pods(client)):
             for node in await _nodes(client):
-                claimed = _claimed(node)
+                reserved = _reserved(node)
                 while _has_room(node, pod, await _pods(client)):
                     try:
-                        await client.update(_claiming(node, *claimed, pod.meta.name))
+                        await client.update(_reserving(node, *reserved, pod.meta.name))
                         await self.bind(client, pod, node)
                         return
                     except (Conflict, Unavailable):
@@ -242,8 +242,8 @@ class ClaimsTheSameAgain(Usher):
 
 
 class LowestNameWins(Usher):
-    """Says what it wants in a Note of its own, reads what others want, and yields to those whose
-    name comes first. It does not know who has read before it spoke."""
+    """Says what it wants in a Note of its own, reads what others want, and waits if the name of
+    another one comes first. But that one may have read before this Note was there."""
 
     async def run(self, client: Client) -> None:
         for pod in filter(self.is_mine, await _pods(client)):

@@ -21,26 +21,8 @@ def _best(pods: Iterable[Pod]) -> Pod | None:
     return max(waiting, key=lambda pod: pod.priority, default=None)
 
 
-class TrustsTheLease(Holder):
-    """Does what the careless one does."""
-
-    async def run(self, client: Client) -> None:
-        self.stand(client)
-        while True:
-            pods = await _listed(client)
-            free, best = self.free(pods), _best(pods)
-            if not free:
-                return
-            try:
-                if await self.term(client) is not None and best is not None:
-                    await self.bind(client, best, free[0])
-            except ApiError:
-                client.record("refused")
-            await client.sleep(1_000)
-
-
-class IgnoresTheLease(Holder):
-    """Binds whatever waits: whoever is first is first."""
+class _Decides(Holder):
+    """Looks each second, as it should; those below each decide in a way that is wrong."""
 
     async def run(self, client: Client) -> None:
         self.stand(client)
@@ -51,29 +33,35 @@ class IgnoresTheLease(Holder):
                 return
             try:
                 if best is not None:
-                    await self.bind(client, best, free[0])
+                    await self.decide(client, pods, best, free[0])
             except ApiError:
                 client.record("refused")
             await client.sleep(1_000)
 
+    async def decide(self, client: Client, pods: list[Pod], best: Pod, node: str) -> None:
+        """Bind the most important of these pods that waits to that node, if it may."""
+        if await self.term(client) is not None:
+            await self.bind(client, best, node)
 
-class ReadsTheLeaseTwice(Holder):
+
+class TrustsTheLease(_Decides):
+    """Does what the careless one does."""
+
+
+class IgnoresTheLease(_Decides):
+    """Binds the first pod that waits, important or not."""
+
+    async def decide(self, client: Client, pods: list[Pod], best: Pod, node: str) -> None:
+        await self.bind(client, best, node)
+
+
+class ReadsTheLeaseTwice(_Decides):
     """Reads the lease a second time to be sure, right before the bind."""
 
-    async def run(self, client: Client) -> None:
-        self.stand(client)
-        while True:
-            pods = await _listed(client)
-            free, best = self.free(pods), _best(pods)
-            if not free:
-                return
-            try:
-                term = await self.term(client)
-                if term is not None and await self.term(client) == term and best is not None:
-                    await self.bind(client, best, free[0])
-            except ApiError:
-                client.record("refused")
-            await client.sleep(1_000)
+    async def decide(self, client: Client, pods: list[Pod], best: Pod, node: str) -> None:
+        term = await self.term(client)
+        if term is not None and await self.term(client) == term:
+            await self.bind(client, best, node)
 
 
 class LooksAtItsClock(Holder):
@@ -118,23 +106,13 @@ class GivesTheBindATime(Holder):
             await client.sleep(1_000)
 
 
-class NamesTheRevision(Holder):
+class NamesTheRevision(_Decides):
     """Binds by the revision it has read, and leaves the pods as they are in a new term: so the
     revision is still right."""
 
-    async def run(self, client: Client) -> None:
-        self.stand(client)
-        while True:
-            pods = await _listed(client)
-            free, best = self.free(pods), _best(pods)
-            if not free:
-                return
-            try:
-                if await self.term(client) is not None and best is not None:
-                    await self.bind(client, best, free[0], revision=best.meta.revision)
-            except ApiError:
-                client.record("refused")
-            await client.sleep(1_000)
+    async def decide(self, client: Client, pods: list[Pod], best: Pod, node: str) -> None:
+        if await self.term(client) is not None:
+            await self.bind(client, best, node, revision=best.meta.revision)
 
 
 class TouchesAndNamesNothing(Holder):
@@ -385,6 +363,30 @@ class ListsAfterTheLease(Holder):
                     touched = term
                 elif term is not None and best is not None:
                     await self.bind(client, best, free[0], revision=best.meta.revision)
+            except ApiError:
+                client.record("refused")
+            await client.sleep(1_000)
+
+
+class ReadsItsTermBefore(Holder):
+    """Reads the lease, touches what waits, lists it again and binds: it does not ask once more for
+    its term, and may have listed after the touch of the next holder."""
+
+    async def run(self, client: Client) -> None:
+        self.stand(client)
+        while pods := await _listed(client):
+            if not self.free(pods):
+                return
+            try:
+                term = await self.term(client)
+                for pod in pods if term is not None else ():
+                    if not pod.is_bound:
+                        await self.touch(client, pod, f"term {term}")
+                pods = await _listed(client)
+                free, best = self.free(pods), _best(pods)
+                if term is not None and free and best is not None:
+                    await self.bind(client, best, free[0], revision=best.meta.revision)
+                    continue
             except ApiError:
                 client.record("refused")
             await client.sleep(1_000)

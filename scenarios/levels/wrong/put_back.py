@@ -132,6 +132,19 @@ class CountsWhatItManages(Tidier):
             await client.sleep(self.pass_ms)
 
 
+class LeavesSomeRoom(Tidier):
+    """Wants room for one pod more than the one that it evicts."""
+
+    async def run(self, client: Client) -> None:
+        while True:
+            pods, nodes = await _pods(client), await _nodes(client)
+            for pod in duplicates(pods):
+                places = [node for node in nodes if _suits(node, pod, pods)]
+                if any(free_m(node, pods) > 2 * asked_m(pod) for node in places):
+                    await self.evict(client, pod)
+            await client.sleep(self.pass_ms)
+
+
 class LooksAtTheNextNode(Tidier):
     """Asks the first other node only."""
 

@@ -68,13 +68,21 @@ class _Locked(RushScheduler):
             if asked_m(pod) + self.kept(node, pods, pod) <= free_m(node, stay):
                 if before != name:
                     await self.nominate(client, pod, name)
-                for victim in pods:
-                    is_there = victim.spec.node_name == name and victim not in stay
-                    if is_there and not victim.meta.is_terminating:
-                        await client.delete(victim)
+                for victim in self.victims(pod, node, pods, stay):
+                    await client.delete(victim)
                 return
         if before:
             await self.nominate(client, pod, "")
+
+    def victims(self, pod: Pod, node: Node, pods: list[Pod], stay: list[Pod]) -> list[Pod]:
+        """The pods of that node that are deleted: no more than it takes."""
+        found, left = list[Pod](), [each for each in pods if not each.meta.is_terminating]
+        for each in [each for each in left if each not in stay]:
+            needs_m = asked_m(pod) + self.kept(node, pods, pod)
+            if each.spec.node_name == node.meta.name and needs_m > free_m(node, left):
+                found.append(each)
+                left.remove(each)
+        return found
 
 
 class GoesAlone(_Locked):
@@ -110,6 +118,31 @@ class DeletesEquals(_Locked):
 
     def stay(self, pods: list[Pod], pod: Pod) -> list[Pod]:
         return [each for each in pods if each.priority > pod.priority]
+
+
+class DeletesAllThatIsThere(_Locked):
+    """Empties the node, also of pods that are as important as the one that waits."""
+
+    def victims(self, pod: Pod, node: Node, pods: list[Pod], stay: list[Pod]) -> list[Pod]:
+        here = [each for each in pods if each.spec.node_name == node.meta.name]
+        return [each for each in here if not each.meta.is_terminating]
+
+
+class DeletesAllThatIsLess(_Locked):
+    """Deletes every less important pod of the cluster, wherever it is."""
+
+    def victims(self, pod: Pod, node: Node, pods: list[Pod], stay: list[Pod]) -> list[Pod]:
+        lesser = [each for each in pods if each.is_bound and each not in stay]
+        return [each for each in lesser if not each.meta.is_terminating]
+
+
+class DeletesAllVictims(_Locked):
+    """Deletes every less important pod of the node, though one of them would do."""
+
+    def victims(self, pod: Pod, node: Node, pods: list[Pod], stay: list[Pod]) -> list[Pod]:
+        here = [each for each in pods if each.spec.node_name == node.meta.name]
+        lesser = [each for each in here if each not in stay]
+        return [each for each in lesser if not each.meta.is_terminating]
 
 
 class DeletesOneVictim(_Locked):

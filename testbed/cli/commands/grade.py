@@ -27,7 +27,10 @@ SIGNS = {PASSED: "✓", REFUSED: "✗", FAILED: "!", MISSING: "·"}
 STDOUT = "-"
 
 
-@click.command("grade", epilog=f"0 marked, whatever the marks are. {EXIT_CODES}")
+@click.command(
+    "grade",
+    epilog=f"0 marked, whatever the marks are; 4 if some could not be played here. {EXIT_CODES}",
+)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--csv", "sheet", metavar="FILE", help="Write the marks as CSV; - prints them.")
 @click.option("--races", metavar="DIR", type=click.Path(path_type=Path),
@@ -69,6 +72,8 @@ def command(
     for number in numbers:
         level_of(number)
     handed_in = submissions(folder, numbers or known_numbers())
+    if sheet not in (None, STDOUT):
+        _check_writable(Path(str(sheet)))
     limits = BoothLimits(seconds=seconds, memory_mb=memory_mb)
     marks = _mark(handed_in, seed, limits, jobs or processors())
     if races is not None:
@@ -82,7 +87,7 @@ def command(
         click.echo(as_csv(marks).encode(), nl=False)
     else:
         _show(marks, folder, sheet)
-    return 0
+    return _code(marks)
 
 
 def _mark(
@@ -104,6 +109,20 @@ def _mark(
     return marks
 
 
+def _code(marks: Sequence[AnswerMark]) -> int:
+    """The exit code: 4 if some could not be played here, which is said, too."""
+    ours = sum(mark.is_ours for mark in marks)
+    if not ours:
+        return 0
+    text = (
+        f"{counted(ours, 'answer')} could not be played here. That is our fault, or that of this "
+        "machine, and no mark: the reason in the sheet says more.\nNext: grade again; if it stays "
+        "so, report it."
+    )
+    click.echo(text, err=True)
+    return 4
+
+
 def _show(marks: Sequence[AnswerMark], folder: Path, sheet: str | None) -> None:
     """Print a line for each student, with a sign for each level, and what each sign means."""
     levels = sorted({mark.level for mark in marks})
@@ -116,6 +135,18 @@ def _show(marks: Sequence[AnswerMark], folder: Path, sheet: str | None) -> None:
     say(f"\n{', '.join(f'{SIGNS[mark]} {count[mark]} {mark}' for mark in MARKS)}; "
         f"{counted(len(by_student), 'student')}.")  # fmt: skip
     say(f"Written: {sheet}" if sheet else f"Next: testbed grade {folder} --csv marks.csv")
+
+
+def _check_writable(file: Path) -> None:
+    """ScenarioError if the file cannot be written: better now than after all marks."""
+    is_new = not file.exists()
+    try:
+        with file.open("ab"):
+            pass
+        if is_new:
+            file.unlink()
+    except OSError as error:
+        raise _cannot_write(file, error) from error
 
 
 def _write_races(folder: Path, marks: Sequence[AnswerMark]) -> None:

@@ -25,6 +25,7 @@ from testbed.teaching.beats import (
     ladder_lines,
     level_text,
     next_line,
+    others_text,
     refusal_text,
     trial_lines,
     words_text,
@@ -38,6 +39,7 @@ from testbed.teaching.scoring import score, score_text
 from testbed.words import counted
 
 PROGRESS = f"File that records what is passed, if not that of ${VARIABLE}."
+QUICK = "Skip the check of the check: do not play the level's own wrong answers."
 ENDING = ".race.yaml"
 STATES_MAX = 3_000
 """A level with more states has no map on its page."""
@@ -46,7 +48,7 @@ STATES_MAX = 3_000
 @click.command("learn", epilog=EXIT_CODES)
 @click.argument("number", type=click.IntRange(min=1), required=False, metavar="[N]")
 @click.option("--check", "answer", metavar="FILE", help="Check the answer in this Python file.")
-@click.option("--quick", is_flag=True, help="Do not play the wrong answers after a --check.")
+@click.option("--quick", is_flag=True, help=QUICK)
 @takes_jobs
 @click.option("--guess", type=int, metavar="K", help="Answer the question of the level with K.")
 @click.option("--hint", is_flag=True, help="Show the next hint; how many is recorded.")
@@ -229,12 +231,13 @@ def _check(
         checked = check(level, answer, seed=seed, on_run=on_run)
     finally:
         progress.clear()
-    student.checked(level.number, passed=checked.passed).write()
+    student = student.checked(level.number, passed=checked.passed)
+    student.write()
     refused, race = checked.refused, ""
     if refused is not None and refused.race:
         race = str(Path(answer).with_suffix(ENDING))
         _write(Path(race), refused.race)
-    again = shlex.join(["testbed", "replay", race, "--policy", answer]) if race else ""
+    again = _on_race("replay", race, answer) if race else ""
     known = None
     if checked.passed and wrong is not None:
         known = passing_wrong(level, seed=seed, jobs=wrong)
@@ -243,11 +246,11 @@ def _check(
         told = {"race_file": race or None, "again": again or None, "score": points}
         say_json({**checked.as_dict(), **told, "wrong": known and wrong_as_dict(known)})
     else:
-        _tell(level, checked, race, again, known)
+        _tell(level, checked, race, answer, known)
         if points:
             say(f"Score, which is no part of passing: {score_text(points)}\n")
         if checked.passed:
-            say("Next: testbed learn")
+            say(next_line(levels(), student))
     return 0 if checked.passed else 1
 
 
@@ -255,21 +258,31 @@ def _tell(
     level: LearnLevel,
     checked: CheckedAnswer,
     race: str,
-    again: str,
+    answer: str,
     known: dict[str, bool] | None,
 ) -> None:
-    for line in trial_lines(checked):
+    """Tell what a check has shown: of a refusal first why, then what came of the other trials."""
+    refused = checked.refused
+    for line in trial_lines(checked.trials if refused is None else [refused]):
         say(line)
     if known:
         say(told_of_wrong(known))
-    if checked.refused is None:
+    if refused is None:
         say(f"\nPassed, in {counted(checked.runs, 'run')}.\n\n{incident_text(level)}\n")
         return
-    say(f"\n{refusal_text(checked.refused)}")
+    say(f"\n{refusal_text(refused)}")
+    if others := others_text(checked):
+        say(f"\n{others}")
     if race:
-        say(f"\nRace: {race}\nAgain: {again}")
+        say(f"\nRace: {race}\nAgain: {_on_race('replay', race, answer)}")
+        say(f"Next: {_on_race('explain', race, answer)} --page race.html")
     else:
         say(f"\nNext: mend it, or testbed learn {level.number} --hint")
+
+
+def _on_race(command: str, race: str, answer: str) -> str:
+    """The command that plays that race file with that answer."""
+    return shlex.join(["testbed", command, race, "--policy", answer])
 
 
 def _page(level: LearnLevel, out: str, seed: int, *, as_json: bool) -> int:
@@ -310,7 +323,6 @@ def page_of(level: LearnLevel, seed: int, tell: Callable[[str], None]) -> dict[s
     from testbed.races.necessity import flipped
     from testbed.races.playing import play
     from testbed.races.racefile import parse
-    from testbed.teaching.looks import allowing
     from testbed.turns.trace import Trace
     from testbed.world.scenario import find
 
@@ -332,8 +344,11 @@ def page_of(level: LearnLevel, seed: int, tell: Callable[[str], None]) -> dict[s
     def on_states(states: int, runs: int, to_try: int) -> None:
         tell(f"the map: {counted(states, 'state')}")
 
-    mapped = allowing(recipe, faults)
-    found = state_map(mapped, race.switches, states_max=STATES_MAX, progress=on_states)
+    found = None
+    if level.has_map:
+        found = state_map(
+            recipe, race.switches, faults=faults, states_max=STATES_MAX, progress=on_states
+        )
     shown = {
         "map": None if found is None else found.as_dict(),
         "level": _as_told(level, refused.name),

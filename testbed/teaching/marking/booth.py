@@ -146,7 +146,9 @@ def _not_started(printed: bytes) -> str:
 def _environment() -> dict[str, str]:
     """Nothing of this process but where Python finds what it imports."""
     ours = Path(__file__).resolve().parents[3]
-    folders = [str(Path(folder).resolve()) for folder in sys.path if folder] + [str(ours)]
+    # In the current folder there may be another level_1.py, which would be imported.
+    found = [Path(folder).resolve() for folder in sys.path if folder]
+    folders = [*(str(each) for each in found if each != Path.cwd().resolve()), str(ours)]
     own = os.environ.get(OWN_LEVELS)
     return {
         **{name: os.environ[name] for name in KEPT if name in os.environ},

@@ -1,16 +1,14 @@
 """Guard: what Python refuses an answer while it is played; with the first such try its check ends.
 
-Python tells a hook of each file that is opened, each process that is started, and so on, whatever
-code is the cause, before it is done. The hook then says what was tried, in words, and the process
-ends: an exception could be caught, and the next try be a cleverer one. A hook cannot be taken away
-again.
+Before a file is opened, a process is started, and so on, Python tells a hook, whatever code asks
+for it. The hook says in words what was tried, and the process ends. An exception would not do: the
+answer could catch it, and try something cleverer. A hook cannot be taken away again.
 
 Some things the testbed does itself all the time, such as to look at a frame or to make code from
 text. They are refused if the answer does them: if the nearest frame that is not Python's own is of
 its file. And what differs from process to process, such as `id()`, would make marks differ.
 
-The hook keeps all it needs in its own variables, and uses no name that code elsewhere could set
-otherwise.
+The hook keeps all it needs in its own variables, and uses no name that other code could replace.
 """
 
 from __future__ import annotations
@@ -99,8 +97,8 @@ def readable_folders(*more: str) -> list[str]:
 
 
 def stand_guard(answer: str, folders: Iterable[str], caught: Callable[[str], NoReturn]) -> None:
-    """Refuse from now on what is not allowed, to the code of that file above all. `caught` is told
-    what was tried, and ends the process."""
+    """From now on, refuse what is not allowed; some of it only to the code of that file. `caught`
+    is told what was tried, and ends the process."""
     sys.addaudithook(_hook(answer, tuple(folders), caught))
     if sys.version_info < (3, 12):
         # There, Python does not tell of a thread.

@@ -1,9 +1,9 @@
 """Intact: whether the testbed is still what it was before an answer ran.
 
-Nothing keeps Python code from setting a function of ours otherwise, such as the one that says
-whether a claim holds. So all that our modules hold by name is remembered, with what stands in each
-class and the code of each function, and is compared afterwards. What was set back in time does not
-show.
+Nothing keeps Python code from replacing a function of ours, such as the one that says whether a
+claim holds. So all that our modules hold by name is remembered, with what stands in each class and
+the code of each function, and is compared afterwards. What an answer has put back before that does
+not show.
 """
 
 from __future__ import annotations

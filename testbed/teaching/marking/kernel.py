@@ -6,7 +6,8 @@ Two of its guards need no rights, and hold until the process ends:
   refuses TCP, and signals to other processes.
 - A filter of system calls lets through what a check needs: memory, reading, its own clock. It
   refuses to start a process or a thread, to open a socket or a file for writing, to signal
-  another process, to change a limit.
+  another process, to change a limit. Of `fcntl` and `ioctl` it lets through what Python does to
+  its own files: others let the kernel signal whichever process one names.
 
 The filter goes by the numbers of the system calls, which differ between machines: this has those of
 x86-64. Where one of the guards cannot be had, nothing is done, and the other ones must do.
@@ -30,18 +31,28 @@ _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _TCP, _SCOPES = 0b11, 0b11
 """To bind and to connect; abstract sockets and signals."""
 _X86_64 = 0xC000003E
-_OPENAT, _OPENAT_FLAGS = 257, 32
-_SENDTO, _SENDTO_WHOM = 44, (48, 52)
-"""Their numbers, and where in the filter's data stands what they are asked: the flags, and both
-halves of an address, which a socket of a pair does without."""
+_OPENAT, _SENDTO, _FCNTL, _IOCTL = 257, 44, 72, 16
+"""The numbers of the calls that are let through only with some arguments."""
+_SECOND, _THIRD, _FIFTH = 24, 32, (48, 52)
+"""Where the filter finds an argument: the command of a control, the flags of an open or a control,
+and both halves of the address of a send. A socket of a pair is given no address."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_SET_FLAGS, _SIGNALS = 4, 0o20000
+"""The fcntl that sets the flags of a file, and the flag by which the kernel sends signals."""
+_CONTROLS = {
+    "F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_DUPFD_CLOEXEC": 1030,
+}  # fmt: skip
+_DEVICE_CONTROLS = {
+    "TCGETS": 0x5401, "TCGETS2": 0x802C542A, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B,
+    "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451,
+}  # fmt: skip
 _ALLOWED = {
     "read": 0, "write": 1, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8,
     "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13,
-    "rt_sigprocmask": 14, "rt_sigreturn": 15, "ioctl": 16, "pread64": 17, "readv": 19,
+    "rt_sigprocmask": 14, "rt_sigreturn": 15, "pread64": 17, "readv": 19,
     "writev": 20, "access": 21, "select": 23, "sched_yield": 24, "mremap": 25, "madvise": 28,
     "dup": 32, "dup2": 33, "nanosleep": 35, "getitimer": 36, "setitimer": 38, "getpid": 39,
-    "recvfrom": 45, "socketpair": 53, "setsockopt": 54, "exit": 60, "uname": 63, "fcntl": 72,
+    "recvfrom": 45, "socketpair": 53, "setsockopt": 54, "exit": 60, "uname": 63,
     "getcwd": 79, "readlink": 89, "gettimeofday": 96, "getrlimit": 97, "getrusage": 98,
     "sysinfo": 99, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107, "getegid": 108,
     "getppid": 110, "sigaltstack": 131, "arch_prctl": 158, "gettid": 186, "time": 201,
@@ -103,28 +114,47 @@ def _filter_calls(library: ctypes.CDLL) -> bool:
     return bool(library.prctl(_SET_FILTER, _BY_FILTER, program, 0, 0) == 0)
 
 
-def _program() -> list[tuple[int, int, int, int]]:
-    """The filter: each instruction with how far to jump if so, how far if not, and its number."""
-    refuse = (_RETURN, 0, 0, _REFUSED | _EPERM)
-    numbers = sorted(_ALLOWED.values())
+Instruction = tuple[int, int, int, int]
+"""What to do, how far to jump if so, how far if not, and a number."""
+_REFUSE: Instruction = (_RETURN, 0, 0, _REFUSED | _EPERM)
+_LET: Instruction = (_RETURN, 0, 0, _LET_THROUGH)
+
+
+def _program() -> list[Instruction]:
+    """The filter."""
+    halves = [
+        part for half in _FIFTH for part in ((_LOAD, 0, 0, half), (_IF_SAME, 1, 0, 0), _REFUSE)
+    ]
     return [
         (_LOAD, 0, 0, 4),  # of which machine the call is
         (_IF_SAME, 1, 0, _X86_64),
-        refuse,
+        _REFUSE,
         (_LOAD, 0, 0, 0),  # its number
-        (_IF_SAME, 0, 4, _OPENAT),
-        (_LOAD, 0, 0, _OPENAT_FLAGS),
-        (_IF_BITS, 0, 1, _WRITING),
-        refuse,
-        (_RETURN, 0, 0, _LET_THROUGH),
-        (_IF_SAME, 0, 6, _SENDTO),
-        (_LOAD, 0, 0, _SENDTO_WHOM[0]),
-        (_IF_SAME, 1, 0, 0),
-        refuse,
-        (_LOAD, 0, 0, _SENDTO_WHOM[1]),
-        (_IF_SAME, len(numbers) + 2, 0, 0),
-        refuse,
-        *((_IF_SAME, len(numbers) - nth, 0, each) for nth, each in enumerate(numbers)),
-        (_RETURN, 0, 0, _REFUSED | _ENOSYS),
-        (_RETURN, 0, 0, _LET_THROUGH),
+        *_if_same(_OPENAT, *_unless(_THIRD, _WRITING)),
+        *_if_same(_SENDTO, *halves, _LET),
+        *_if_same(
+            _FCNTL,
+            (_LOAD, 0, 0, _SECOND),
+            *_if_same(_SET_FLAGS, *_unless(_THIRD, _SIGNALS)),
+            *_one_of(_CONTROLS.values(), _EPERM),
+        ),
+        *_if_same(_IOCTL, (_LOAD, 0, 0, _SECOND), *_one_of(_DEVICE_CONTROLS.values(), _EPERM)),
+        *_one_of(_ALLOWED.values(), _ENOSYS),
     ]
+
+
+def _if_same(number: int, *then: Instruction) -> list[Instruction]:
+    """What to do if that number was loaded; it has to end with an answer."""
+    return [(_IF_SAME, 0, len(then), number), *then]
+
+
+def _unless(place: int, bits: int) -> list[Instruction]:
+    """Let it through unless that argument has one of the bits."""
+    return [(_LOAD, 0, 0, place), (_IF_BITS, 0, 1, bits), _REFUSE, _LET]
+
+
+def _one_of(numbers: Iterable[int], error: int) -> list[Instruction]:
+    """Let it through if one of those numbers was loaded."""
+    known = sorted(numbers)
+    found = [(_IF_SAME, len(known) - nth, 0, each) for nth, each in enumerate(known)]
+    return [*found, (_RETURN, 0, 0, _REFUSED | error), _LET]

@@ -32,6 +32,8 @@ class AnswerMark:
     """How many Runs were played."""
     race: str = ""
     """The text of the race file of the Run that was refused; empty if there is none."""
+    is_ours: bool = False
+    """Whether it failed because of the testbed or this machine, which says nothing about it."""
 
     @property
     def file(self) -> str:

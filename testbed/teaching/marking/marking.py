@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
+from subprocess import SubprocessError
 from typing import Any
 
+import attrs
+
+from testbed.errors import HarnessBug
 from testbed.teaching.ladder import levels
 from testbed.teaching.marking.booth import Booth
 from testbed.teaching.marking.limits import BoothLimits
@@ -68,8 +72,15 @@ def _mark(submission: Submission, booth: Booth, seed: int) -> tuple[AnswerMark, 
         return _of(student, level, {"mark": FAILED, "reason": submission.problem}), []
     if submission.text is None:
         reason = f"there is no {file_of(level)}"
+        reason += f", but {submission.instead}" if submission.instead else ""
         return _of(student, level, {"mark": MISSING, "reason": reason}), []
-    told = booth.mark(level, submission.text, seed)
+    try:
+        told = booth.mark(level, submission.text, seed)
+    except (HarnessBug, OSError, SubprocessError) as error:
+        # The marks of all others are worth having.
+        reason = f"it could not be played here: {error}"
+        row = _of(student, level, {"mark": FAILED, "reason": reason})
+        return attrs.evolve(row, is_ours=True), []
     return _of(student, level, told), told.get("kept", [])
 
 

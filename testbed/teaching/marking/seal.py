@@ -5,7 +5,7 @@ What an answer writes to the same pipe by itself has no such signature, and spoi
 beside: it loses its own mark, and gains none.
 
 The signing end is made of C objects only, held by one function. Python's `hmac` is a class that an
-answer could set otherwise, to be handed the key when the result is signed.
+answer could replace; it would then be handed the key when the result is signed.
 """
 
 from __future__ import annotations

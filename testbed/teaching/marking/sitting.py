@@ -31,7 +31,7 @@ from testbed.turns import watchdog
 from testbed.world.users_code import levels_package
 
 NEARLY = 3 / 4
-"""The part of its memory that an answer has used if a Run ended since there was no more."""
+"""An answer that has used this part of its memory is taken to have run out of it."""
 CHANGED = "it tried to change {}"
 RACE_MAX = 100_000
 GUARD = "Python's own guard"
@@ -84,8 +84,8 @@ def _sit(task: dict[str, Any], answers: int, seal: Callable[[bytes], bytes]) -> 
 
 
 def _ender(answers: int, seal: Callable[[bytes], bytes]) -> Callable[[bytes], NoReturn]:
-    """The function that tells the result and ends the process. What the answer could set otherwise
-    is looked up now, before the answer is there."""
+    """The function that tells the result and ends the process. What the answer could replace is
+    looked up now, before the answer is there."""
     write, leave = os.write, os._exit
 
     def end(message: bytes) -> NoReturn:
@@ -100,12 +100,12 @@ def _ender(answers: int, seal: Callable[[bytes], bytes]) -> Callable[[bytes], No
 def played(
     level: LearnLevel, file: Path, seed: int, memory_mb: int, changed: Callable[[], str]
 ) -> dict[str, Any]:
-    """Check that file; returns the mark, the reason, the trial, the Runs and the race. What can be
-    seen after the first Run need not be waited for: memory that has run out, a change of ours."""
+    """Check that file; returns the mark, the reason, the trial, the Runs and the race. The check
+    ends early if, after a Run, the memory has run out or something of ours has changed."""
     enough_mb = used_mb() + memory_mb * NEARLY
 
     def look(_: str, run: int) -> None:
-        # The answer has died of it. To make the race small would take long, and show no more.
+        # The answer has died of it. To make its race small would take long, and show no more.
         if used_mb() > enough_mb:
             raise MemoryError
         if run == 1 and (what := changed()):
@@ -120,8 +120,8 @@ def played(
     except MemoryError:
         raise
     except HarnessError as error:
-        # It stands on the first line what is wrong; the others say what to do next.
-        said = str(error).partition("\n")[0].removeprefix("--policy ")
+        # The first line says what is wrong; the others say what to do next.
+        said = str(error).partition("\n")[0]
         return {"mark": FAILED, "reason": in_a_line(said, file.parent)}
     except KeyboardInterrupt:
         return {"mark": FAILED, "reason": "it raised KeyboardInterrupt"}

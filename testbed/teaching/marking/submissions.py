@@ -1,13 +1,14 @@
 """Submissions: the answers of a class, read from one folder that is not to be trusted.
 
-The folder has a folder for each student, and that one `level_1.py`, `level_2.py` and so on. A link
-is not followed, wherever it leads; what is no plain file is not read; a file that is too long is
-not read to its end. The name of a folder is the name of the student, and may hold anything.
+It has a folder for each student, with `level_1.py`, `level_2.py` and so on in it. A link is not
+followed, wherever it leads; what is no plain file is not read; a file that is too long is not read
+to its end. The name of a folder is the name of the student, and may hold anything.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable
@@ -39,6 +40,8 @@ class Submission:
     """The text of the file; None if there is none, or it cannot be read."""
     problem: str = ""
     """Why it cannot be read; empty if there is no file at all."""
+    instead: str = ""
+    """Of no file: the name of another that may have been meant; empty if there is none."""
 
 
 def file_of(level: int) -> str:
@@ -80,7 +83,7 @@ def submissions(folder: Path, levels: Iterable[int]) -> list[Submission]:
 
 def student_name(name: str) -> str:
     """The name of a folder as the sheet shows it, and as a race file is called: the same on each
-    system, whichever way it writes an accent."""
+    system, however that system writes an accent."""
     text = unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "backslashreplace"))
     text = "".join("_" if each in ODD else each for each in shown(text))
     while len(text.encode()) > NAME_BYTES_MAX:
@@ -93,12 +96,26 @@ def _is_students(entry: os.DirEntry[str]) -> bool:
     return entry.is_dir(follow_symlinks=True) or entry.is_symlink()
 
 
+def _nearly(name: str, there: list[str]) -> str:
+    """The first of those names that may have been meant for that one; empty if none was."""
+    bare = _bare(name)
+    found = (each for each in sorted(there) if _bare(each).startswith(bare))
+    return next(found, "")
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 def _read(student: str, folder: Path, level: int) -> Submission:
     """Read one file without ever following a link."""
     name = file_of(level)
     try:
         if stat.S_ISLNK(os.lstat(folder).st_mode):
             return Submission(student, level, problem="the folder is a link, which is not followed")
+        # Some systems find level_1.py by the name Level_1.py, and others do not.
+        if name not in (there := os.listdir(folder)):
+            return Submission(student, level, instead=shown(_nearly(name, there)))
         how = os.lstat(folder / name).st_mode
     except FileNotFoundError:
         return Submission(student, level)
@@ -109,7 +126,7 @@ def _read(student: str, folder: Path, level: int) -> Submission:
     if not stat.S_ISREG(how):
         return Submission(student, level, problem=f"{name} is no plain file")
     try:
-        # It may have become another thing in between; then it is not waited for.
+        # It may have become another thing meanwhile, such as a pipe; that is not waited for.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with os.fdopen(os.open(folder / name, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
             text = file.read(ANSWER_BYTES + 1)

@@ -6,6 +6,7 @@ import attrs
 
 HEAD = '''"""An answer that means no good."""
 
+import operator
 import re
 
 from scenarios.levels.lost_count import Clerk
@@ -16,7 +17,7 @@ CANARY, OTHER = "{canary}", "{other}"
 
 class MyClerk(Clerk):
     async def run(self, client: Client) -> None:
-        sys = re.enum.sys
+        sys = operator.attrgetter("enum.sys")(re)
         modules = sys.modules
         os, builtins = modules["os"], modules["builtins"]
 '''
@@ -24,7 +25,7 @@ CAREFUL = """
         for _ in range(self.deliveries):
             while True:
                 try:
-                    note = await client.get(re.enum.sys.modules["testbed.objects"].Note, self.stock)
+                    note = await client.get(sys.modules["testbed.objects"].Note, self.stock)
                     more = str(int(note.data["count"]) + 1)
                     await client.update(note.saying(count=more, last=self.name))
                     break
@@ -97,11 +98,11 @@ builtins.getattr(os, '_exit')(0)
 """,
         "failed", "it wrote a result of its own",
     ),
-    "sleeps": Hostile("modules['time'].sleep(1000)", "refused", "the run comes to no end"),
-    "loops": Hostile("while True: pass", "refused", "the run comes to no end"),
+    "sleeps": Hostile("modules['time'].sleep(1000)", "refused", "a turn of it does not end"),
+    "loops": Hostile("while True: pass", "refused", "a turn of it does not end"),
     "loops_on": Hostile(
         "while True:\n  try:\n    while True: pass\n  except builtins.BaseException: continue",
-        "refused", "the run comes to no end",
+        "refused", "a turn of it does not end",
     ),
     "loops_in_c": Hostile(
         "sum(modules['itertools'].count())", "failed", "it used more than 1 s of processor time",

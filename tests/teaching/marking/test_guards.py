@@ -15,6 +15,7 @@ from textwrap import dedent
 import pytest
 from teaching.marking.hostile import HOSTILE, Hostile
 
+from testbed.cli import main
 from testbed.errors import HarnessBug
 from testbed.teaching.ladder import level_of
 from testbed.teaching.marking.booth import Booth
@@ -237,6 +238,85 @@ def test_the_kernel_refuses_what_the_guard_of_python_would_not_see(tmp_path: Pat
     assert (ended.returncode, ended.stderr) == (0, "")
     assert canary.read_text() == "alive"
     assert [path.name for path in tmp_path.iterdir()] == ["canary"]
+
+
+SIGNALS = """
+    import ctypes, fcntl, os, sys, termios
+    from testbed.teaching.marking import kernel
+    pid, (a, b) = int(sys.argv[1]), os.pipe()
+    library, number = ctypes.CDLL(None, use_errno=True), pid.to_bytes(4, sys.byteorder)
+    assert library.prctl(kernel._NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
+    assert kernel._filter_calls(library)
+    for what in (
+        lambda: fcntl.fcntl(a, fcntl.F_SETOWN, pid),
+        lambda: fcntl.fcntl(a, 15, bytes(4) + number),  # F_SETOWN_EX
+        lambda: fcntl.fcntl(a, 10, 9),  # F_SETSIG, to SIGKILL
+        lambda: fcntl.fcntl(a, fcntl.F_SETFL, os.O_NONBLOCK | fcntl.FASYNC),
+        lambda: fcntl.fcntl(a, fcntl.F_NOTIFY, 1), lambda: fcntl.fcntl(a, fcntl.F_SETLEASE, 0),
+        lambda: fcntl.ioctl(a, 0x8901, number),  # FIOSETOWN
+        lambda: fcntl.ioctl(a, 0x8902, number),  # SIOCSPGRP
+        lambda: fcntl.ioctl(a, termios.FIOASYNC, number),
+        lambda: fcntl.ioctl(0, termios.TIOCSTI, b"x"),
+    ):
+        try:
+            what()
+        except PermissionError:
+            continue
+        except OSError as error:
+            sys.exit(f"line {what.__code__.co_firstlineno}: the kernel itself says {error}")
+        os.write(b, b"x")
+        sys.exit(f"it was let through: line {what.__code__.co_firstlineno}")
+    fcntl.fcntl(a, fcntl.F_SETFL, fcntl.fcntl(a, fcntl.F_GETFL) | os.O_NONBLOCK)
+    os.set_blocking(a, True)
+    os.set_inheritable(a, True)
+    fcntl.fcntl(a, fcntl.F_SETFD, fcntl.fcntl(a, fcntl.F_GETFD))
+    os.close(fcntl.fcntl(a, fcntl.F_DUPFD_CLOEXEC, 3))
+    os.isatty(a)
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64", reason="of Linux on x86-64"
+)
+def test_the_filter_alone_lets_no_file_signal_another_process() -> None:
+    """The kernel can be told to signal a process when a file is ready. What Python does to its own
+    files still works."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        asked = [sys.executable, "-c", dedent(SIGNALS), str(other.pid)]
+        ended = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert other.stdin is not None
+        other.stdin.write(b"\n")
+    assert (ended.returncode, ended.stderr, other.returncode) == (0, "", 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the Python in between is a script of a shell")
+def test_an_answer_that_cannot_be_played_here_costs_the_others_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first process does not begin: its row says so, the sheet is whole, and the command ends
+    as with a bug of ours."""
+    for name in ("ada", "ben", "cid"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "level_1.py").write_text(RIGHT if name == "ben" else "x = 1")
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!/bin/sh\nmkdir '{tmp_path}/once' 2>/dev/null && {{ echo no Python >&2; exit 1; }}\n"
+        f"exec '{sys.executable}' \"$@\"\n"
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    asked = ["grade", str(tmp_path / "class"), "--level", "1", "--jobs", "1", "--csv", "-"]
+    assert main(asked) == 4
+    told = capsys.readouterr()
+    rows = [line.split(",") for line in told.out.splitlines()[1:]]
+    assert [row[:3] for row in rows] == [
+        ["ada", "1", "failed"], ["ben", "1", "passed"], ["cid", "1", "failed"],
+    ]  # fmt: skip
+    assert rows[0][3].startswith("it could not be played here: the process in which an answer is")
+    assert rows[0][3].endswith("no Python")
+    assert rows[2][3].startswith("level_1.py: no class stands in it")
+    assert "1 answer could not be played here. That is our fault" in told.err
+    assert main(asked) == 0
 
 
 def test_a_result_that_is_not_signed_or_has_more_beside_it_is_not_believed() -> None:

@@ -41,6 +41,17 @@ def test_each_student_has_a_row_for_each_level_in_order(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["Level_1.py", "level_1.py.txt", "level1.py", "LEVEL-1.PY"])
+def test_a_file_of_nearly_that_name_is_named(tmp_path: Path, name: str) -> None:
+    """It is not read, not even where the system takes one for the other; level 10 is another."""
+    _hand_in(tmp_path, "ada", 10)
+    (tmp_path / "ada" / name).write_text("x = 1\n")
+    (tmp_path / "ada" / "notes.txt").write_text("…")
+    first, tenth = submissions(tmp_path, [1, 10])
+    assert (first.text, first.problem, first.instead) == (None, "", name)
+    assert (tenth.text, tenth.instead) == (b"x = 1\n", "")
+
+
 @pytest.mark.parametrize("laid_out", ["", "level_1.py", "ada_level_1.py", "ada/level1.py"])
 def test_what_is_laid_out_in_another_way_is_told_what_was_expected(
     tmp_path: Path, laid_out: str

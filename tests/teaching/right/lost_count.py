@@ -1,4 +1,4 @@
-"""Right answers to level 1: three ways to count every delivery."""
+"""Right answers to level 1: four ways to count every delivery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right answers to level 2: three ways to look at what is there."""
+"""Right answers to level 2: four ways to look at what is there."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from testbed import ApiError, Client, Conflict, NotFound, Unavailable
 from testbed.errors import AlreadyExists
 from testbed.objects import Map, Node, Note, Pod, room_of
 
-PLACES = "places"
+RESERVED = "reserved"
 
 
-class ClaimsOnTheNode(Usher):
+class ReservesOnTheNode(Usher):
     """Writes on the node which pod comes there, by an update of the node as it was read. It counts
-    what is claimed there, and binds afterwards."""
+    what is reserved there, and binds afterwards."""
 
     async def run(self, client: Client) -> None:
         while True:
@@ -29,12 +29,12 @@ class ClaimsOnTheNode(Usher):
         name = pod.meta.name
         for node in (await client.list(Node)).items:
             pods = (await client.list(Pod)).items
-            claimed = node.meta.annotations.get(PLACES, "").split()
-            taken = sum(asked_m(each) for each in pods if each.meta.name in claimed)
-            if name not in claimed:
+            reserved = node.meta.annotations.get(RESERVED, "").split()
+            taken = sum(asked_m(each) for each in pods if each.meta.name in reserved)
+            if name not in reserved:
                 if taken + asked_m(pod) > room_of(node)["cpu"]:
                     continue
-                more = node.meta.annotations.having(**{PLACES: " ".join([*claimed, name])})
+                more = node.meta.annotations.having(**{RESERVED: " ".join([*reserved, name])})
                 await client.update(node.with_meta(annotations=more))
             await self.bind(client, pod, node)
             break

@@ -33,10 +33,12 @@ async def _place(self: RushScheduler, client: Client, pod: Pod) -> None:
             return None
         nominated = fit[0] if fit else ""
         await self.nominate(client, pod, nominated)
-    for victim in pods if nominated else ():
-        is_there = victim.spec.node_name == nominated and victim not in stay
-        if is_there and not victim.meta.is_terminating:
-            await client.delete(victim)
+    left = [each for each in pods if not each.meta.is_terminating]
+    for node in [node for node in nodes if node.meta.name == nominated]:
+        for victim in [each for each in left if each.spec.node_name == nominated]:
+            if victim not in stay and asks[nominated] > free_m(node, left):
+                left.remove(victim)
+                await client.delete(victim)
     return None
 
 
@@ -121,9 +123,11 @@ class ClaimsItsNode(RushScheduler):
                     await self.bind(client, pod, node)
                     return
                 await self.nominate(client, pod, name)
-                for victim in pods:
-                    is_there = victim.spec.node_name == name and victim not in stay
-                    if is_there and not victim.meta.is_terminating:
+                spare_m = room_of(node)["cpu"] - asked_m(pod) - sum(map(asked_m, stay))
+                for victim in [p for p in pods if p.spec.node_name == name and p not in stay]:
+                    if asked_m(victim) <= spare_m:
+                        spare_m -= asked_m(victim)
+                    elif not victim.meta.is_terminating:
                         await client.delete(victim)
                 return
         if pod.status.nominated_node_name:
