@@ -29,6 +29,8 @@ T = TypeVar("T")
 BUILT_IN = "built_in"
 """The value of such a switch if nothing is replaced."""
 SEE = "if it is one of your own, name its file as well: --policy FILE.py"
+_LOADED: dict[str, ModuleType] = {}
+"""By name, the modules that `load` has made of files."""
 _OWN: dict[str, tuple[type, ModuleType | None]] = {}
 """By name, the classes passed to `use`, each with the module that it was in at that time."""
 
@@ -75,6 +77,14 @@ def load(path: str | Path) -> None:
     use(*mine)
 
 
+def forget(name: str) -> None:
+    """Let go of a module of that name, and of its classes, if `load` has made it."""
+    module = _LOADED.pop(name, None)
+    if module is not None and sys.modules.get(name) is module:
+        let_go(*(each for each in own().values() if each.__module__ == name))
+        del sys.modules[name]
+
+
 def _module(file: Path, path: str | Path) -> ModuleType:
     """The module of that file, imported once."""
     # The module gets the plain name of the file, as an import would give it: a scenario beside the
@@ -94,7 +104,7 @@ def _module(file: Path, path: str | Path) -> ModuleType:
     spec = spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = module_from_spec(spec)
+    module = sys.modules[name] = _LOADED[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:

@@ -23,7 +23,7 @@ from testbed.code.whose import INSTALLED, OWN, SHIPPED, library_of, whose
 
 OURS = Path(__file__).resolve().parent.parent
 OURS_NAME = OURS.name
-NEEDED = frozenset({"msgspec", "networkx", "numpy"})
+NEEDED = frozenset({"jinja2", "msgspec", "networkx", "numpy"})
 """The libraries that the testbed needs, beside those that `whose` takes for a part of Python."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from testbed.client.actor import Actor
 from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError
-from testbed.policy import let_go, load, own, use
+from testbed.policy import forget, let_go, load, own, use
 from testbed.teaching.grammar import complaint_about
 from testbed.teaching.level import LearnLevel
 
@@ -37,8 +37,7 @@ def answering(level: LearnLevel, given: type[Actor] | str | Path) -> Iterator[ty
     if (before := own().get(level.answers_class)) is not None:
         # An earlier answer with a class of that name, as `--policy` has loaded it.
         let_go(*(each for each in own().values() if each.__module__ == before.__module__))
-        if before.__module__ == file.stem:
-            del sys.modules[file.stem]
+    forget(file.stem)
     of_its_name = sys.modules.get(file.stem)
     # If the file is edited within one second, Python would still run the compiled code of before.
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True

@@ -334,7 +334,7 @@ def find(name: str) -> Scenario:
         return of(_function(name), name)
     if name not in _shelf():
         see = "testbed list, or name one of your own as FILE.py:function"
-        raise UnknownName("scenario", name, [*_shelf()], see=see)
+        raise UnknownName("scenario", name, [each.name for each in known()], see=see)
     return _short(name)
 
 

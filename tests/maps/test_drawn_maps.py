@@ -14,7 +14,7 @@ from testbed.choosers.complete import Complete
 from testbed.maps.mapping import NoMap, try_to_map
 from testbed.world.scenario import Scenario, of, play_runs
 
-WORLDS, WORLDS_LONG = 24, 500
+WORLDS, WORLDS_LONG = 12, 500
 BATCH = 25
 RUNS_MAX, STATES_MAX = 40, 1_000
 RUNS_MAX_LONG, STATES_MAX_LONG = 400, 2_000

@@ -94,7 +94,7 @@ def test_a_path_comes_to_the_end_that_the_map_says(
     whatever way led there first, and ends with the verdict of the map."""
     found = map_of(recipe, switches, faults_max=faults_max)
     played = 0
-    for path in some_paths(found, 60):
+    for path in some_paths(found, 40):
         walk(recipe, found, path, switches, faults_max)
         played += 1
     assert played

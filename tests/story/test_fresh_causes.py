@@ -73,8 +73,8 @@ FRESH = {
         Truth(
             DISAGREE,
             "descheduler",
-            "evict pods/default/web-bkh29",
-            "web create pods/default/web-sc7fn",
+            "evict pods/default/web-52c76",
+            "web create pods/default/web-bkh29",
         ),
         ("descheduler removes pods that default-scheduler binds to n1", "web makes new ones"),
     ),

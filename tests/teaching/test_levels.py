@@ -56,8 +56,8 @@ CUT = {
 }  # fmt: skip
 """By level, the trials whose search for every order may be cut. For the first right answer each
 other search comes to its end."""
-EVERY = 6
-"""Of the wrong answers to a level every sixth is checked in the usual run, and of the right ones
+EVERY = 9
+"""Of the wrong answers to a level every ninth is checked in the usual run, and of the right ones
 the first; `-m long` checks all others."""
 
 

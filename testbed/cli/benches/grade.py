@@ -8,12 +8,12 @@ alternately with them, one at a time. The figures are medians, by real time.
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+from testbed.child import child_command, child_env
 from testbed.teaching.ladder import levels
 from testbed.teaching.marking.limits import BoothLimits
 from testbed.teaching.marking.mark import REFUSED
@@ -21,6 +21,8 @@ from testbed.teaching.marking.marking import marked
 from testbed.teaching.marking.submissions import Submission
 
 ROUNDS = 3
+NOTHING = "testbed.version"
+"""A module that does nothing, and imports nothing beside its package."""
 STARTS = 10
 """Processes that do nothing, in each round."""
 CLASS = 60 * 10
@@ -66,5 +68,5 @@ def _marks_per_s(answers: list[Submission]) -> float:
 def _starts_per_s(starts: int) -> float:
     began = perf_counter()
     for _ in range(starts):
-        subprocess.run([sys.executable, "-I", "-c", ""], check=True)
+        subprocess.run(child_command(NOTHING), env=child_env(), check=True)
     return starts / (perf_counter() - began)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from subprocess import SubprocessError
 from typing import Any
 
 import attrs
@@ -76,7 +76,7 @@ def _mark(submission: Submission, booth: Booth, seed: int) -> tuple[AnswerMark, 
         return _of(student, level, {"mark": MISSING, "reason": reason}), []
     try:
         told = booth.mark(level, submission.text, seed)
-    except (HarnessBug, OSError, SubprocessError) as error:
+    except (HarnessBug, OSError, subprocess.SubprocessError) as error:
         # The marks of all others are worth having.
         reason = f"it could not be played here: {error}"
         row = _of(student, level, {"mark": FAILED, "reason": reason})
