@@ -18,7 +18,7 @@ from testbed.page.what_if import Flip, body_of, flips
 from testbed.turns.trace import Trace
 
 FORMAT = "testbed-page/1"
-BYTES_MAX = 400_000
+BYTES_MAX = 320_000
 """How long the data of one page may be, as compact JSON, without its map."""
 ROWS = (ROWS_MAX, 60, 24)
 """In how many rows a Run is shown: the first of these that fits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from testbed.world.keeping import check_keep, kept_by
 from testbed.world.lap_proof import breach_by_lap
 from testbed.world.users_code import (
     LEVELS,
+    OWN_LEVELS,
     PACKAGE,
     import_first_from,
     imported,
@@ -364,7 +366,7 @@ def _shelf() -> Mapping[str, str]:
             module = f"{package}.{info.name}"
             if not info.ispkg:
                 found[info.name] = module
-            elif module == LEVELS:
+            elif module == LEVELS and os.environ.get(OWN_LEVELS):
                 packages.append((module, [*levels_package().__path__]))
             elif package == PACKAGE:
                 packages.append((module, [str(Path(each, info.name)) for each in folders]))

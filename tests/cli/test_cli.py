@@ -258,8 +258,24 @@ def test_help_loads_no_dependency_but_click() -> None:
         import sys
         from testbed.cli import main
         main(["--help"])
-        heavy = "attrs attr trio hypothesis networkx numpy msgspec sortedcontainers pytest".split()
+        heavy = "attrs attr trio hypothesis networkx numpy msgspec sortedcontainers pytest jinja2"
+        heavy = heavy.split()
         print("loaded:", *[name for name in heavy if name in sys.modules])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(code)], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.splitlines()[-1] == "loaded:"
+
+
+def test_what_plays_loads_nothing_of_pages_and_levels() -> None:
+    """Nor of the libraries that only those need."""
+    code = """
+        import sys
+        from testbed.cli import main
+        main(["run", "lost_update", "--json"])
+        rooms = "jinja2 testbed.page testbed.maps testbed.teaching scenarios.levels".split()
+        print("loaded:", *[name for name in rooms if name in sys.modules])
     """
     done = subprocess.run(
         [sys.executable, "-c", dedent(code)], capture_output=True, text=True, check=True, cwd=ROOT
