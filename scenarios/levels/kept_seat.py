@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, ClassVar
 
 import attrs
 
 from actors.apiserver import ApiServer
+from actors.shared.cpu import asked_m, free_m, kept_m, no_node_is_overcommitted
 from actors.shared.user import User
 from actors.shared.verbs import bind
 from testbed import Actor, ApiError, Client, Evidence, Invariant, World, always
 from testbed.errors import ScenarioError
 from testbed.invariant import TURN
-from testbed.objects import Map, Meta, Node, Pod, PriorityClass, requests_of, room_of
+from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 from testbed.teaching.level import GuessFirst, LearnLevel, LevelTrial, RealIncident
 from testbed.teaching.looks import EveryMoment, EveryOrder, ManyOrders, WayToLook
 from testbed.teaching.patience import AsksWithinReason
@@ -33,24 +34,6 @@ LEFT_MS = 7_000
 """How long a Run goes on after the last victim is gone, and every pod is there."""
 READS = ("log:pods.spec", "log:pods.status", "log:pods.meta", "log:nodes.status")
 ASKS_MAX = 60
-
-
-def asked_m(pod: Pod) -> int:
-    """The cpu that a pod asks for, in thousandths."""
-    return requests_of(pod).get("cpu", 0)
-
-
-def free_m(node: Node, pods: Iterable[Pod]) -> int:
-    """The cpu that a node has left beside these pods, also beside those that terminate."""
-    here = (pod for pod in pods if pod.spec.node_name == node.meta.name)
-    return room_of(node)["cpu"] - sum(map(asked_m, here))
-
-
-def keeps_m(node: Node, pods: Iterable[Pod], pod: Pod) -> int:
-    """The cpu of a node that is kept from that pod, for others that are as important or more."""
-    there = (p for p in pods if p.status.nominated_node_name == node.meta.name and not p.is_bound)
-    others = (p for p in there if p.meta.name != pod.meta.name)
-    return sum(asked_m(other) for other in others if other.priority >= pod.priority)
 
 
 @attrs.frozen
@@ -168,17 +151,6 @@ class Canceller(Actor):
         await client.delete(Pod(self.pod), whatever_it_was=True)
 
 
-def no_node_is_overcommitted(see: Evidence) -> str | None:
-    """Every node has the cpu that the pods bound to it ask for."""
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    for entry in see.store.snapshot("nodes/"):
-        node: Any = entry.value
-        if (left_m := free_m(node, pods)) < 0:
-            has_m = room_of(node)["cpu"]
-            return f"{node.meta.name} has {has_m}m cpu, and its pods ask for {has_m - left_m}m"
-    return None
-
-
 def kept_room_is_not_taken(see: Evidence) -> str | None:
     """A pod that is bound leaves room for each pod that waits there, nominated, and is as important
     or more. What is less important than that one is as good as gone."""
@@ -231,7 +203,7 @@ class NoPodWaitsForNothing(Invariant):
         nodes: list[Any] = [entry.value for entry in evidence.store.snapshot("nodes/")]
         for pod in pods:
             for node in () if pod.is_bound or pod.meta.is_terminating else nodes:
-                if asked_m(pod) <= free_m(node, pods) - keeps_m(node, pods, pod):
+                if asked_m(pod) <= free_m(node, pods) - kept_m(node, pods, pod):
                     yield f"{pod.meta.name} waits, and {node.meta.name} has room for it"
 
 

@@ -28,7 +28,7 @@ MARGIN_MS = 20_000
 
 @attrs.frozen
 class Keeper(Actor):
-    """A keeper: sees to it that each of its pods is there."""
+    """A keeper: creates each of its pods that is not there."""
 
     component = KEEPER
 

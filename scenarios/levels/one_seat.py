@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import attrs
 
 from actors.apiserver import ApiServer
+from actors.shared.cpu import asked_m, free_m, no_node_is_overcommitted
 from actors.shared.verbs import bind
 from testbed import Actor, Client, Conflict, Evidence, Invariant, World, always
 from testbed.errors import ScenarioError
 from testbed.invariant import SERVED, TURN
-from testbed.objects import Node, Pod, requests_of, room_of
+from testbed.objects import Node, Pod
 from testbed.teaching.level import GuessFirst, LearnLevel, LevelTrial, RealIncident
 from testbed.teaching.looks import EveryMoment, EveryOrder, ManyOrders
 from testbed.teaching.patience import AsksWithinReason
@@ -31,17 +31,6 @@ ASKS_MAX = 60
 TURNS_MAX = 1_500
 """In one instant; more than both may ask."""
 FEW = EveryOrder(runs_max=60, random_max=20)
-
-
-def asked_m(pod: Pod) -> int:
-    """The cpu that a pod asks for, in thousandths."""
-    return requests_of(pod).get("cpu", 0)
-
-
-def free_m(node: Node, pods: Iterable[Pod]) -> int:
-    """The cpu that a node has left beside those of these pods that are bound to it."""
-    here = (pod for pod in pods if pod.spec.node_name == node.meta.name)
-    return room_of(node)["cpu"] - sum(map(asked_m, here))
 
 
 @attrs.frozen
@@ -94,17 +83,6 @@ class FewConflicts(Invariant):
         if times <= self._most:
             return None
         return f"{name} got Conflict {times} times, last for {request.operation}"
-
-
-def no_node_is_overcommitted(see: Evidence) -> str | None:
-    """Every node has the cpu that the pods bound to it ask for."""
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    for entry in see.store.snapshot("nodes/"):
-        node: Any = entry.value
-        if (left_m := free_m(node, pods)) < 0:
-            has_m = room_of(node)["cpu"]
-            return f"{node.meta.name} has {has_m}m cpu, and its pods ask for {has_m - left_m}m"
-    return None
 
 
 class NoPodWaitsBesideRoom(Invariant):

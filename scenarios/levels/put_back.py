@@ -10,6 +10,7 @@ import attrs
 from actors.apiserver import ApiServer
 from actors.controllers.replicaset import ReplicaSetController
 from actors.scheduler import Scheduler
+from actors.shared.cpu import asked_m, free_m
 from actors.shared.owners import controller_of
 from actors.shared.verbs import evict
 from testbed import Actor, ApiError, Client, Evidence, Invariant, World, always, no_lasso
@@ -28,8 +29,6 @@ from testbed.objects import (
     ReplicaSet,
     ReplicaSetSpec,
     condition,
-    requests_of,
-    room_of,
 )
 from testbed.store.delivery import DELETED
 from testbed.teaching.level import GuessFirst, LearnLevel, LevelTrial, RealIncident
@@ -46,17 +45,6 @@ PASS_MS, SLOW_MS, SETTLED_MS, ENDS_MS = 15_000, 10_000, 120_000, 240_000
 ASKS_MAX, TURNS_MAX = 60, 1_500
 SMALL, KUBERNETES, DESCHEDULER = "small", "kubernetes", "descheduler"
 FEW = EveryOrder(runs_max=60, random_max=10)
-
-
-def asked_m(pod: Pod) -> int:
-    """The cpu that a pod asks for, in thousandths."""
-    return requests_of(pod).get("cpu", 0)
-
-
-def free_m(node: Node, pods: Iterable[Pod]) -> int:
-    """The cpu that a node has left beside those of these pods that are bound to it."""
-    here = (pod for pod in pods if pod.spec.node_name == node.meta.name)
-    return room_of(node)["cpu"] - sum(map(asked_m, here))
 
 
 def owner_of(pod: Pod) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, ClassVar
 
 import attrs
 
 from actors.apiserver import ApiServer
+from actors.shared.cpu import asked_m, free_m, kept_m, no_node_is_overcommitted
 from actors.shared.user import User
 from actors.shared.verbs import bind
 from testbed import Actor, ApiError, Client, Evidence, Invariant, World, always
 from testbed.errors import ScenarioError
 from testbed.invariant import TURN
-from testbed.objects import Map, Meta, Node, Pod, PriorityClass, requests_of, room_of
+from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 from testbed.teaching.level import GuessFirst, LearnLevel, LevelTrial, RealIncident
 from testbed.teaching.looks import EveryMoment, ManyOrders, WayToLook
 from testbed.teaching.patience import AsksWithinReason
@@ -31,24 +32,6 @@ ALONE, THERE, LOST = "v/1000/0/n1", "v/600/0/n1", "u/1000/9/1,c/800/0/0,d/300/0/
 CROWD = "e/600/9/n1,v/200/0/n1,w/200/0/n1,f/600/9/n2,x/400/0/n2"
 SHORT, FEW = ManyOrders(20), ManyOrders(6)
 READS = ("log:pods.spec", "log:pods.status", "log:pods.meta", "log:nodes")
-
-
-def asked_m(pod: Pod) -> int:
-    """The cpu that a pod asks for, in thousandths."""
-    return requests_of(pod).get("cpu", 0)
-
-
-def free_m(node: Node, pods: Iterable[Pod]) -> int:
-    """The cpu that a node has left beside these pods, also beside those that terminate."""
-    here = (pod for pod in pods if pod.spec.node_name == node.meta.name)
-    return room_of(node)["cpu"] - sum(map(asked_m, here))
-
-
-def kept_m(node: Node, pods: Iterable[Pod], pod: Pod) -> int:
-    """The cpu of a node that is kept from that pod, for others that are as important or more."""
-    there = (p for p in pods if p.status.nominated_node_name == node.meta.name and not p.is_bound)
-    others = (p for p in there if p.meta.name != pod.meta.name)
-    return sum(asked_m(other) for other in others if other.priority >= pod.priority)
 
 
 @attrs.frozen
@@ -150,16 +133,6 @@ class RestOfCluster(Actor):
 
 def _all(see: Evidence, kind: str) -> list[Any]:
     return [entry.value for entry in see.store.snapshot(kind)]
-
-
-def no_node_is_overcommitted(see: Evidence) -> str | None:
-    """Every node has the cpu that the pods bound to it ask for."""
-    pods = _all(see, "pods/")
-    for node in _all(see, "nodes/"):
-        if (left_m := free_m(node, pods)) < 0:
-            has_m = room_of(node)["cpu"]
-            return f"{node.meta.name} has {has_m}m cpu, and its pods ask for {has_m - left_m}m"
-    return None
 
 
 def kept_room_is_not_taken(see: Evidence) -> str | None:

@@ -16,6 +16,7 @@ import attrs
 from testbed.invariants.lasso.moment import EVENTS, tells_time
 from testbed.maps.describing import Shown, described, revision_of
 from testbed.objects.meta import Object
+from testbed.store.change import Change
 from testbed.store.delivery import Delivery
 from testbed.store.endpoint import Listing
 from testbed.store.store import Store
@@ -65,13 +66,10 @@ class CommittedVersions:
 
     def __init__(self) -> None:
         self._versions: dict[tuple[str, int], object] = {}
-        self._upto = 0
 
-    def note(self, store: Store) -> None:
-        """Note what was committed since; to be called before each turn."""
-        for change in store.log().after(self._upto):
-            self._versions[change.key, change.revision] = change.after
-        self._upto = store.revision
+    def note(self, change: Change) -> None:
+        """Note one more commit; to be told of it before the next turn."""
+        self._versions[change.key, change.revision] = change.after
 
     def has(self, item: Object) -> bool:
         """Whether a commit has left it so: it is no object that an actor has yet to write."""

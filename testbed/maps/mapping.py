@@ -96,7 +96,7 @@ class _Making:
     ) -> None:
         self._recipe = recipe
         self._switches = switches
-        own = [each.fault for each in recipe.world(switches)._allowed]
+        own = recipe.world(switches).allowed
         self._faults = tuple(each for each in faults if each not in own)
         """Those that the scenario does not allow itself."""
         self._faults_max = faults_max

@@ -59,21 +59,14 @@ class Sameness:
         self._looks = looks
         self._names = _Names()
         self._lasting = Lasting()
-        self._learned = 0
-        """Up to which revision the Changes of the Store were looked at for names."""
         world.table.context.run(LOOKED.set, self._actor_looks)
         self._lasting.ways[Revision] = self._write_revision
-        self.unlike = 0
-        """How many states could not be compared."""
 
-    def learn(self) -> None:
-        """Learn the uids of the objects created since: a uid only names its object. To be called
-        before each turn, since a compaction may take a Change away."""
-        store = self._world.store
-        for change in store.log().after(self._learned):
-            if change.new is not None and isinstance(change.new.value, Object):
-                self._names.learn(change.new.value, is_new=change.old is None)
-        self._learned = store.revision
+    def learn(self, change: Change) -> None:
+        """Learn the uid of an object that was created: it only names its object. To be told of each
+        commit before the next turn, since a compaction may take it away."""
+        if change.new is not None and isinstance(change.new.value, Object):
+            self._names.learn(change.new.value, is_new=change.old is None)
 
     def key(self, choices: tuple[object, ...]) -> str:
         """The key of the state now. If a claim looks at the choices that have led here, they are a
@@ -84,7 +77,6 @@ class Sameness:
         try:
             now = moment(evidence, self._names, self._lasting, order_matters=False, also=self._also)
         except Unlike:
-            self.unlike += 1
             return f"unlike {choices!r}"
         return f"{now.digest} {path}".rstrip()
 
@@ -100,7 +92,7 @@ class Sameness:
         far back its history reaches is a number."""
         if self._world.store.compacted:
             self._looks.add(NUMBERS)
-        if any(allowed.fault.until_ms is not None for allowed in self._world._allowed):
+        if any(fault.until_ms is not None for fault in self._world.allowed):
             self._looks.add(TIME)
         for role in self._world.evidence.actors:
             life = role.life

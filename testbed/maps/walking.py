@@ -70,6 +70,8 @@ class Walker(Chooser):
         self._world: World
         self._sameness: Sameness
         self._committed: CommittedVersions
+        self._noted = 0
+        """Up to which revision the commits of this Run were noted."""
         self._way: list[tuple[int, int]] = []
         """What this Run does: for each state, the number of an arc."""
         self._done = 0
@@ -91,6 +93,7 @@ class Walker(Chooser):
         self._world = world
         self._sameness = Sameness(world, self._looks)
         self._committed = CommittedVersions()
+        self._noted = 0
         self._done, self._is_over = 0, False
         target = self.graph.next_open()
         self._way = [] if target is None else [*self.graph.way_to(target[0]), target]
@@ -106,8 +109,7 @@ class Walker(Chooser):
     def choose(self, options: Options | Alternatives) -> int | Cut:
         if self._is_over:
             return CUT
-        self._committed.note(self._world.store)
-        self._sameness.learn()
+        self._note_commits()
         if isinstance(options, Alternatives):
             place: int | None = self._arrive_at_pick(options)
         else:
@@ -122,13 +124,20 @@ class Walker(Chooser):
     def strike(self, options: Options) -> int | None:
         if self._is_over:
             return None
-        self._committed.note(self._world.store)
-        self._sameness.learn()
+        self._note_commits()
         place = self._arrive(options, at_rest=True)
         if place is None:
             self._is_over = True
             return None
         return self._go(place, options)
+
+    def _note_commits(self) -> None:
+        """Before each turn, note what was committed since: a compaction may take it away."""
+        store = self._world.store
+        for change in store.log().after(self._noted):
+            self._committed.note(change)
+            self._sameness.learn(change)
+        self._noted = store.revision
 
     def ended(self, step: Step) -> None:
         """Nothing; but a Chooser that has this has the Steps made, and a claim may look at them."""

@@ -35,7 +35,8 @@ def level_of(number: int) -> LearnLevel:
     if number not in known:
         raise UnknownName("level", str(number), [*map(str, known)], see="testbed learn")
     level = known[number]
-    if find(level.name).build is not level.build:
+    recipe = find(level.name)
+    if recipe.build is not level.build:
         raise ScenarioError(
             f"{level.name}.py: there is another scenario that is called {level.name}, and it is "
             "found by that name.\nNext: call the level and its file otherwise."
@@ -43,7 +44,7 @@ def level_of(number: int) -> LearnLevel:
     for trial in level.trials:
         given = {**(level.drawn(0) if trial.is_varied else {}), **trial.switches}
         try:
-            find(level.name).check(given)
+            recipe.check(given)
         except HarnessError as error:
             raise ScenarioError(f"{level.name}.py, trial {trial.name!r}: {error}") from error
     return level

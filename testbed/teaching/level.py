@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
@@ -169,12 +170,5 @@ class LearnLevel:
         return {each for word in self.words for each in re.findall(r"[a-z]+", word.lower())}
 
 
-def _wrapped(text: str, width: int = 88) -> list[str]:
-    """The text in lines no longer than that; a longer word has a line of its own."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 88, break_long_words=False, break_on_hyphens=False)

@@ -66,10 +66,10 @@ def test_what_was_never_committed_is_no_belief() -> None:
     store, committed = Store(), CommittedVersions()
     read = Note("a").saying(color="red").with_meta(revision=store.next_revision)
     store.put("notes/default/a", read)
-    committed.note(store)
+    committed.note(store.log().changes[-1])
     store.put("notes/default/a", read.saying(color="blue"))
     store.compact(store.revision)
-    committed.note(store)
+    committed.note(store.log().changes[-1])
     assert committed.has(read), "it was noted before it was forgotten"
     assert not committed.has(read.saying(color="green"))
     assert not committed.has(Note("a"))

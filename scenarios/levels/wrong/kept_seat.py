@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenarios.levels.kept_seat import Binder, asked_m, free_m
+from actors.shared.cpu import asked_m, free_m
+from scenarios.levels.kept_seat import Binder
 from testbed import ApiError, Cache, Client
 from testbed.objects import Node, Pod
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from scenarios.levels.one_seat import Usher, asked_m, free_m
+from actors.shared.cpu import asked_m, free_m
+from scenarios.levels.one_seat import Usher
 from testbed import Client, Conflict, NotFound, Unavailable
 from testbed.errors import AlreadyExists
 from testbed.objects import Map, Node, Note, Pod, room_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scenarios.levels.put_back import Tidier, asked_m, duplicates, free_m, owner_of
+from actors.shared.cpu import asked_m, free_m
+from scenarios.levels.put_back import Tidier, duplicates, owner_of
 from testbed import Client
 from testbed.objects import Node, Pod, room_of
 

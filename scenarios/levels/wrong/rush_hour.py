@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from scenarios.levels.rush_hour import RushScheduler, asked_m, free_m, kept_m
+from actors.shared.cpu import asked_m, free_m, kept_m
+from scenarios.levels.rush_hour import RushScheduler
 from testbed import ApiError, Client, NotFound, Unavailable
 from testbed.errors import AlreadyExists
 from testbed.objects import Map, Node, Note, Pod

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from testbed.teaching.beats import (
     trial_lines,
     words_text,
 )
-from testbed.teaching.checked import CheckedAnswer
+from testbed.teaching.checked import CheckedAnswer, TriedTrial
 from testbed.teaching.checking import careless_race, check
 from testbed.teaching.ladder import level_of, levels
 from testbed.teaching.level import LearnLevel
@@ -138,13 +137,14 @@ def _begin(level: LearnLevel, seed: int, *, again: bool, has_page: bool, as_json
     if is_new:
         _write(file, level.starter())
     page = file.with_suffix(".html") if has_page else None
-    if page is not None:
-        _write_page(level, page, seed)
+    refused = None if page is None else _write_page(level, page, seed)
     if as_json:
         written = {"file": str(file), "written": is_new, "page": page and str(page)}
         say_json({**as_dict(level), **written})
         return 0
-    say(level_text(level, str(file), careless_race(level).name))
+    if refused is None or seed:
+        refused = careless_race(level)  # in the World of the usual names
+    say(level_text(level, str(file), refused.name))
     there = f"Wrote {file}." if is_new else (
         f"{file} is there already, and was left as it is; --again writes it over."
     )  # fmt: skip
@@ -300,24 +300,23 @@ def _page(level: LearnLevel, out: str, seed: int, *, as_json: bool) -> int:
     return 0
 
 
-def _write_page(level: LearnLevel, path: Path, seed: int) -> None:
-    """Write the page to that file; it replaces the one that was there."""
+def _write_page(level: LearnLevel, path: Path, seed: int) -> TriedTrial:
+    """Write the page to that file; it replaces the one that was there. Returns the trial that has
+    refused the careless program."""
     from testbed.page.page import render
 
-    progress = Progress()
-    try:
-        data = page_of(level, seed, lambda line: progress.say(lambda: line))
-    finally:
-        progress.clear()
-    _write(path, render(data))
+    refused = careless_race(level, seed=seed)
+    _write(path, render(page_of(level, refused)))
+    return refused
 
 
-def page_of(level: LearnLevel, seed: int, tell: Callable[[str], None]) -> dict[str, Any]:
-    """What the page of a level shows: what `testbed explain --page` shows of its race, the map of
-    its World with the faults of that race, and `level`, with the answer of its question. `tell` is
-    told how far the map is."""
+def page_of(level: LearnLevel, refused: TriedTrial) -> dict[str, Any]:
+    """What the page of a level shows: what `testbed explain --page` shows of the race by which its
+    careless program was refused, the map of its World with the faults of that race, and `level`,
+    with the answer of its question."""
     from testbed.choosers.calm import Calm
-    from testbed.maps.mapping import state_map
+    from testbed.cli.mapped import mapped
+    from testbed.maps.state_map import StateMap
     from testbed.page.data import page_data
     from testbed.page.subject import CalmRun, PageSubject
     from testbed.races.necessity import flipped
@@ -326,7 +325,6 @@ def page_of(level: LearnLevel, seed: int, tell: Callable[[str], None]) -> dict[s
     from testbed.turns.trace import Trace
     from testbed.world.scenario import find
 
-    refused = careless_race(level, seed=seed)
     recipe, text = find(level.name), refused.race
     race = parse(text, level.name)
     played, faults = play(race, recipe), [strike.fault for strike in race.faults]
@@ -341,16 +339,11 @@ def page_of(level: LearnLevel, seed: int, tell: Callable[[str], None]) -> dict[s
         tried=flipped(race, recipe, violation),
     )  # fmt: skip
 
-    def on_states(states: int, runs: int, to_try: int) -> None:
-        tell(f"the map: {counted(states, 'state')}")
-
     found = None
     if level.has_map:
-        found = state_map(
-            recipe, race.switches, faults=faults, states_max=STATES_MAX, progress=on_states
-        )
+        found = mapped(recipe, race.switches, faults, states_max=STATES_MAX)
     shown = {
-        "map": None if found is None else found.as_dict(),
+        "map": found.as_dict() if isinstance(found, StateMap) else None,
         "level": _as_told(level, refused.name),
     }
     return {**page_data(subject), **shown}

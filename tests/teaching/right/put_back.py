@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenarios.levels.put_back import Tidier, asked_m, duplicates, free_m, owner_of
+from actors.shared.cpu import asked_m, free_m
+from scenarios.levels.put_back import Tidier, duplicates, owner_of
 from testbed import Client
 from testbed.objects import Node, Pod
 
