@@ -24,6 +24,7 @@ import attrs
 import yaml
 
 from testbed.errors import HarnessError
+from testbed.objects.manifests.nesting import too_deep_at
 
 BYTES_MAX = 1024 * 1024
 DEPTH_MAX = 20
@@ -119,6 +120,8 @@ def parse(text: str, path: str, refusal: type[HarnessError]) -> Document:
         _check_events(text, path, refusal)
         node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
+        if (deep := too_deep_at(text, DEPTH_MAX)) is not None:
+            raise _wrong(f"nesting deeper than {DEPTH_MAX}", deep, path, refusal) from error
         mark, position = (getattr(error, name, None) for name in ("problem_mark", "position"))
         line = text.count("\n", 0, position or 0) + 1 if mark is None else mark.line + 1
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
@@ -181,10 +184,13 @@ def _check_events(text: str, path: str, refusal: type[HarnessError]) -> None:
             wrong = f"more than {NODES_MAX:,} values"
         if wrong:
             mark: Any = event.start_mark
-            raise refusal(
-                f"{path}, line {mark.line + 1}: {wrong}.\n"
-                "Next: write it as plain mappings, lists and texts."
-            )
+            raise _wrong(wrong, mark.line, path, refusal)
+
+
+def _wrong(what: str, line: int, path: str, refusal: type[HarnessError]) -> HarnessError:
+    return refusal(
+        f"{path}, line {line + 1}: {what}.\nNext: write it as plain mappings, lists and texts."
+    )
 
 
 def _tree(node: Any, path: str, refusal: type[HarnessError]) -> Document:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import attrs
 import yaml
 
+from testbed.objects.manifests.nesting import too_deep_at
 from testbed.objects.manifests.scalar import name_of, resolve
 
 BYTES_MAX = 64 * 1024 * 1024
@@ -91,7 +92,7 @@ class DocumentReader:
     ) -> list[Any]:
         """The documents of a part; None for an empty one. Raises Broken."""
         grown = _Growing(self, part)
-        for count, event in enumerate(_events(part)):
+        for count, event in enumerate(_events(part, self.depth_max)):
             grown.take(event)
             if count % OFTEN == 0:
                 at_line(_line(part, event))
@@ -243,8 +244,7 @@ class _Growing:
         if event.tag is not None:
             self._refuse(event, f"a tag ({event.tag})", "leave it out.")
         if len(self._open) == self._reader.depth_max:
-            problem = f"nesting deeper than {self._reader.depth_max}"
-            self._refuse(event, problem, "look for a bracket too many.")
+            raise _too_deep(_line(self._part, event), self._reader.depth_max)
         is_list = isinstance(event, yaml.SequenceStartEvent)
         if self._open and self._open[-1].takes_name:
             found = "a list" if is_list else "a mapping"
@@ -308,7 +308,11 @@ def _name(event: Any) -> str:
     return name_of(event.value) if event.implicit[0] else str(event.value)
 
 
-def _events(part: DocumentText) -> Iterator[Any]:
+def _too_deep(line: int, depth_max: int) -> Broken:
+    return Broken(line, f"nesting deeper than {depth_max}", "look for a bracket too many.")
+
+
+def _events(part: DocumentText, depth_max: int = DEPTH_MAX) -> Iterator[Any]:
     """The parser's events for a part; Broken if it is not YAML."""
     text = part.text
     try:
@@ -316,6 +320,9 @@ def _events(part: DocumentText) -> Iterator[Any]:
         while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
             yield event
     except (yaml.YAMLError, UnicodeError) as error:
+        deep = too_deep_at(text.decode(errors="replace"), depth_max)
+        if deep is not None:
+            raise _too_deep(part.line + deep, depth_max) from error
         mark = getattr(error, "problem_mark", None)
         if mark is None:
             at = getattr(error, "position", None) or getattr(error, "start", None) or 0
