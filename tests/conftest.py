@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examples import load_profile
-from golden import Stories
-from spec_report import Spec, SpecReport
 
 from testbed.turns.garbage import freeze_for_good
+from tests.house.spec_report import Spec, SpecReport
+from tests.shared.examples import load_profile
+from tests.shared.golden import Stories
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

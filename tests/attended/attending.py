@@ -13,9 +13,9 @@ from time import sleep
 from urllib.parse import urlsplit
 
 import attrs
-from programs import TINY_S, tries
 
 from testbed import Actor, Client
+from tests.attended.programs import TINY_S, tries
 
 CLIENTS = Path(__file__).parent / "clients"
 

@@ -6,14 +6,13 @@ python driving.py FOLDER DRIVER
 import sys
 from pathlib import Path
 
-from attending import client
-
 from testbed.attended.casting import attended_by
 from testbed.attended.wall_times import WallTimes
 from testbed.races.playing import play
 from testbed.races.racefile import load
 from testbed.world.scenario import find
 from testbed.world.shelf import race_file_of
+from tests.attended.attending import client
 
 FOLDER, DRIVER = Path(sys.argv[1]), sys.argv[2]
 FILE = race_file_of(find("double_bind"))

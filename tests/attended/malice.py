@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import attrs
-from programs import TOKEN, request
 
 from testbed.attended.http.limits import HttpLimits
+from tests.attended.programs import TOKEN, request
 
 LIMITS = HttpLimits(
     head_bytes_max=2048, body_bytes_max=4096, ahead_bytes_max=4096, head_s=0.04, idle_s=0.08,

@@ -1,6 +1,6 @@
 """What the Python client asks of a served cluster, as rows: an expression, and what it gives.
 
-docs/attach.md shows them as a table, made by `.venv/bin/python tests/models/api_page.py`.
+docs/attach.md shows them as a table, made by `.venv/bin/python -m tests.models.api_page`.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from shelved import file_of
 
 from testbed.attended.frequency import Frequency
 from testbed.cli import main
 from testbed.cli.attaching.places import Places
 from testbed.errors import ScenarioError
+from tests.models.worlds.shelved import file_of
 
 HERE = Path(__file__).parent
 RACE = str(file_of("double_bind"))

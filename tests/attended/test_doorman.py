@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from attending import processes_in
-from shelved import race_named
 
 from testbed import Trace
 from testbed.attended.casting import attended_by
@@ -15,6 +13,8 @@ from testbed.attended.wall_times import WallTimes
 from testbed.cli import main
 from testbed.races.playing import Played, play
 from testbed.world.scenario import find
+from tests.attended.attending import processes_in
+from tests.models.worlds.shelved import race_named
 
 HERE = Path(__file__).parent
 SCHEDULER = (sys.executable, str(HERE / "clients" / "scheduler.py"), "{name}")

@@ -6,9 +6,6 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from attending import Absent, client, written
-from malice import LIMITS
-from programs import descriptors
 
 from actors.apiserver import ApiServer
 from testbed import Calm, Trace, World
@@ -17,6 +14,9 @@ from testbed.attended.door import Door
 from testbed.attended.doorman import Doorman
 from testbed.attended.wall_times import WallTimes
 from testbed.objects import Node, Pod
+from tests.attended.attending import Absent, client, written
+from tests.attended.malice import LIMITS
+from tests.attended.programs import descriptors
 
 TIMES = WallTimes(start_s=0.01, quiet_s=0.3, silence_s=0.3, limit_s=60)
 MEMORY_MAX = 5_000_000

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import attrs
 import pytest
-from kubectl_rows import FILES, GROUPS
-from serving import serving
+
+from tests.attended.kubectl_rows import FILES, GROUPS
+from tests.attended.serving import serving
 
 KUBECTL = os.environ.get("KUBECTL") or shutil.which("kubectl")
 WITHIN_S = 30

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-import strike
-from attending import Absent, await_until, client, is_open, port_of, processes_in, written
-from programs import descriptors
 
 from actors.apiserver import ApiServer
 from testbed import Actor, Calm, Chooser, Client, Evidence, World, quiescent
@@ -24,6 +21,17 @@ from testbed.attended.troupe import Troupe
 from testbed.attended.wall_times import WallTimes
 from testbed.child import child_env
 from testbed.errors import ScenarioError
+from tests.attended.attending import (
+    Absent,
+    await_until,
+    client,
+    is_open,
+    port_of,
+    processes_in,
+    written,
+)
+from tests.attended.programs import descriptors
+from tests.shared import strike
 
 HERE = Path(__file__).parent
 TIMES = WallTimes(start_s=0.05, start_max_s=5, quiet_s=0.1, silence_s=0.1, limit_s=20)

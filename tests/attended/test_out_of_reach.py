@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attending import Absent, client, written
 
 from actors.apiserver import ApiServer
 from actors.shared.user import User
@@ -20,6 +19,7 @@ from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.turns.option import JOIN
 from testbed.world.scenario import of
+from tests.attended.attending import Absent, client, written
 
 TIMES = WallTimes(start_s=0.05, quiet_s=1, limit_s=60, speed=100)
 GET = "GET /api/v1/namespaces/default/pods/p"

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import asking
 import pytest
-from kubectl_rows import NODE, POD
 from kubernetes.client import ApiException
-from python_rows import GROUPS, LATER, Ask
-from serving import serving
+
+from tests.attended import asking
+from tests.attended.kubectl_rows import NODE, POD
+from tests.attended.python_rows import GROUPS, LATER, Ask
+from tests.attended.serving import serving
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from attending import Absent, client, written
 
 from actors.apiserver import ApiServer
 from testbed import Trace, World
@@ -22,6 +21,7 @@ from testbed.races.racefile import parse
 from testbed.turns.option import FAULT, JOIN, SERVE
 from testbed.turns.trace import Step
 from testbed.world import scenario
+from tests.attended.attending import Absent, client, written
 
 TIMES = WallTimes(start_s=0.05, quiet_s=0.5, silence_s=0.5, limit_s=30)
 P, Q = "/api/v1/namespaces/default/pods/p", "/api/v1/namespaces/default/pods/q"

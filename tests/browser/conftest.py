@@ -9,10 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import TO_INSTALL, Open, Seen, chromium, path_of_chromium, seen, written
 from playwright.sync_api import Browser
-from stolen_slot_page import page_data
-from toy_map import toy_map
+
+from tests.browser.shared.chromium import (
+    TO_INSTALL,
+    Open,
+    Seen,
+    chromium,
+    path_of_chromium,
+    seen,
+    written,
+)
+from tests.browser.shared.stolen_slot_page import page_data
+from tests.browser.shared.toy_map import toy_map
 
 
 @pytest.fixture(scope="module")

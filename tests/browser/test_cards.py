@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import Open, written
 from playwright.sync_api import Locator, Page, expect
-from stolen_slot_page import page_data
-from toy_level import toy_level
-from toy_map import toy_map
+
+from tests.browser.shared.chromium import Open, written
+from tests.browser.shared.stolen_slot_page import page_data
+from tests.browser.shared.toy_level import toy_level
+from tests.browser.shared.toy_map import toy_map
 
 
 def version(key: str, said: str) -> dict[str, Any]:

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from chromium import Open, axe_complaints, sideways, written
 from playwright.sync_api import Locator, Page, expect
-from stolen_slot_page import SENTENCES, page_data
-from toy_level import HINTS, WHY, WORDS, toy_level
-from toy_map import toy_map
 
 from testbed.cli import main
 from testbed.teaching.record import VARIABLE
+from tests.browser.shared.chromium import Open, axe_complaints, sideways, written
+from tests.browser.shared.stolen_slot_page import SENTENCES, page_data
+from tests.browser.shared.toy_level import HINTS, WHY, WORDS, toy_level
+from tests.browser.shared.toy_map import toy_map
 
 OTHERS = ("story", "play", "whatif", "looked", "keep")
 SIZES = {"desk": (1280, 800), "phone": (390, 844), "beamer": (1920, 1080)}

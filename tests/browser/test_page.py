@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from chromium import Open, axe_complaints, sideways, written
 from playwright.sync_api import Browser, Page, expect
-from stolen_slot_page import BETA, SENTENCES, page_data
-from toy_map import toy_map
 
 from testbed.cli import main
 from testbed.page.page import ASSETS
+from tests.browser.shared.chromium import Open, axe_complaints, sideways, written
+from tests.browser.shared.stolen_slot_page import BETA, SENTENCES, page_data
+from tests.browser.shared.toy_map import toy_map
 
 ROOT = Path(__file__).parents[2]
 TABS = ("story", "play", "whatif", "looked", "keep")

@@ -8,8 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from lots import drawing_lots
-from stage import Puppet, note
 
 from testbed.choosers.bounded import Bounded
 from testbed.choosers.deviations.deviating import Deviant, Deviating
@@ -23,6 +21,8 @@ from testbed.races.race import Hold, Race
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.shared.lots import drawing_lots
+from tests.shared.stage import Puppet, note
 
 LOTS = of(drawing_lots)
 

@@ -16,11 +16,6 @@ from typing import Any
 
 import attrs
 import pytest
-from drawing import world
-from drawn_world import Drawn
-from forged import Forged, lines_of, write_lines
-from forgeries import KINDS
-from small_worlds import Small
 
 from testbed import World, always
 from testbed.checks import certificate
@@ -36,6 +31,11 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.search.terms import terms_of
 from testbed.world.scenario import Scenario, find, of, play_runs
+from tests.models.forged import Forged, lines_of, write_lines
+from tests.models.forgeries import KINDS
+from tests.models.worlds.drawing import world
+from tests.models.worlds.drawn_world import Drawn
+from tests.models.worlds.small_worlds import Small
 
 ROOM = Path(certificate.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "search.md"

@@ -13,8 +13,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import StopTest
-from lots import Drawer
-from stage import world_of
 
 from scenarios.basics.lost_update import Writer
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
@@ -36,8 +34,10 @@ from testbed.turns.recorded import Recorded, load
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.shared.lots import Drawer
+from tests.shared.stage import world_of
 
-LOTS = find("lots:drawing_lots")
+LOTS = find("tests.shared.lots:drawing_lots")
 LOST_UPDATE = find("lost_update")
 LATE = find("late_short_write")
 INFO = RunInfo("made up", 0, 0, lambda: 100)

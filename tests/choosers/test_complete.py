@@ -6,8 +6,6 @@ from functools import cache
 
 import attrs
 import pytest
-from small_worlds import Brute, Small, Watched, outcome_of
-from stage import Apart, Doing, Puppet, note
 
 from testbed import Client, Evidence, World, always
 from testbed.chooser import Chooser
@@ -22,6 +20,8 @@ from testbed.objects import Note
 from testbed.store.footprint import NOTHING
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario, find, of, play_runs
+from tests.models.worlds.small_worlds import Brute, Small, Watched, outcome_of
+from tests.shared.stage import Apart, Doing, Puppet, note
 
 RUNS_MAX = 3_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from stage import note, world_of
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
@@ -17,6 +16,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.stage import note, world_of
 
 
 def run(world: World, chooser: Chooser, number: int = 0) -> Trace:
@@ -26,7 +26,7 @@ def run(world: World, chooser: Chooser, number: int = 0) -> Trace:
     return trace
 
 
-@pytest.mark.parametrize("name", ["lost_update", "lots:drawing_lots"])
+@pytest.mark.parametrize("name", ["lost_update", "tests.shared.lots:drawing_lots"])
 def test_the_prefix_is_played_to_the_letter(name: str) -> None:
     """Turns, faults and picks alike; from there on the other Chooser decides."""
     switches = {"faults": "2"} if "lots" in name else {}

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import attrs
 import pytest
-from small_worlds import has_next
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.faults.crash import Crash
@@ -21,6 +20,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.models.worlds.small_worlds import has_next
 
 
 class DepthFirst(Chooser):

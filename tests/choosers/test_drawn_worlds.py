@@ -12,13 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-import drawing
 import pytest
-from comparing import LONG, SHORT, Compared, Reach, compare, shrunk
-from drawn_claims import Claimed
-from drawn_world import Drawn, Program, words_of
-from name_spy import Spy
-from names_drawn import FACADE_MAKERS, spied, unused
 
 import testbed.faults
 from testbed.choosers.calm import Calm
@@ -29,6 +23,12 @@ from testbed.client.client import Client
 from testbed.faults.restart import Restart
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.world.scenario import play_runs
+from tests.models.worlds import drawing
+from tests.models.worlds.comparing import LONG, SHORT, Compared, Reach, compare, shrunk
+from tests.models.worlds.drawn_claims import Claimed
+from tests.models.worlds.drawn_world import Drawn, Program, words_of
+from tests.models.worlds.name_spy import Spy
+from tests.models.worlds.names_drawn import FACADE_MAKERS, spied, unused
 
 WORLDS, WORLDS_LONG = 500, 20_000
 BATCH, BATCH_LONG = 20, 100
@@ -194,7 +194,8 @@ def test_a_name_that_is_not_drawn_is_missed(
 def test_world_n_is_the_same_everywhere() -> None:
     """Another process with another hash seed draws the same Worlds."""
     program = (
-        "import hashlib, sys; sys.path[:0] = sys.argv[1:]; import drawing; "
+        "import hashlib, sys; sys.path[:0] = sys.argv[1:]; "
+        "from tests.models.worlds import drawing; "
         "print(hashlib.sha256(''.join(repr(drawing.world(n)) for n in range(60)).encode())"
         ".hexdigest())"
     )

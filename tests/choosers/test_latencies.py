@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_worlds import Brute, Small, Watched, outcome_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Bounded
@@ -15,6 +14,7 @@ from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
+from tests.models.worlds.small_worlds import Brute, Small, Watched, outcome_of
 
 Late = tuple[str, str, str, int]
 """What, of which actor, which part of it, and how long."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from samples import reads, scenario
-from stage import note, world_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -22,8 +20,10 @@ from testbed.objects import Note
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.samples import reads, scenario
+from tests.shared.stage import note, world_of
 
-LOTS = find("lots:drawing_lots")
+LOTS = find("tests.shared.lots:drawing_lots")
 
 
 def profile_of(world: World, chooser: Chooser | None = None) -> Profile:

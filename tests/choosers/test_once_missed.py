@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from comparing import LONG, compare
-from doing import Action
-from drawn_claims import Claimed
-from drawn_world import Drawn, Program
 
 from testbed.choosers.complete import Complete
 from testbed.errors import ScenarioError
@@ -17,6 +13,10 @@ from testbed.faults.partition import Partition
 from testbed.faults.restart import Restart
 from testbed.faults.stall import Stall
 from testbed.world.scenario import play_runs
+from tests.models.worlds.comparing import LONG, compare
+from tests.models.worlds.doing import Action
+from tests.models.worlds.drawn_claims import Claimed
+from tests.models.worlds.drawn_world import Drawn, Program
 
 GET: Action = ("get", {})
 SHORT_RUNS = {"turns_max": 8}

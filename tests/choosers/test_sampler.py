@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from samples import first_letters, reads, scenario
-from stage import Apart, Puppet, note
 
 from testbed.choosers.sampling.learned import Learned
 from testbed.choosers.sampling.sampler import GLUE_MAX, Sampler
@@ -20,8 +18,10 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
+from tests.models.samples import first_letters, reads, scenario
+from tests.shared.stage import Apart, Puppet, note
 
-LOTS = find("lots:drawing_lots")
+LOTS = find("tests.shared.lots:drawing_lots")
 LATE = find("late_short_write")
 
 

@@ -6,12 +6,9 @@ import hashlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import first_letters, orders, reads, scenario, skew
-from stage import Puppet, note
 
 from testbed.chooser import RunInfo
 from testbed.choosers.pct import PCT
@@ -29,9 +26,11 @@ from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.models.samples import first_letters, orders, reads, scenario, skew
+from tests.shared.stage import Puppet, note
 
 NAMES = ("pct", "pos", "surw", "urw")
-LOTS = find("lots:drawing_lots")
+LOTS = find("tests.shared.lots:drawing_lots")
 LATE = find("late_short_write")
 
 
@@ -313,11 +312,13 @@ def test_the_same_seed_gives_the_same_runs() -> None:
     mine = [digest(name, driver) for name in NAMES for driver in ("trio", "direct")]
     assert mine[::2] == mine[1::2]
     assert len(set(mine)) == len(NAMES)
-    here = Path(__file__).parent
-    code = "import test_samplers as t; print(*[t.digest(name, 'direct') for name in t.NAMES])"
+    code = (
+        "from tests.choosers import test_samplers as t; "
+        "print(*[t.digest(name, 'direct') for name in t.NAMES])"
+    )
     hash_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     env = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    env["PYTHONPATH"] = os.pathsep.join([str(here), *sys.path])
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )

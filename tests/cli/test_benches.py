@@ -15,8 +15,6 @@ from typing import Any
 import attr
 import pytest
 import trio
-from recipes import BUSY
-from samples import orders, reads, scenario
 
 from testbed.child import Jobs
 from testbed.choosers.calm import Calm
@@ -48,6 +46,8 @@ from testbed.turns.trace import Trace
 from testbed.world.chooser_kinds import chooser_of, seeded
 from testbed.world.scenario import find, known
 from testbed.world.world import World
+from tests.models.samples import orders, reads, scenario
+from tests.models.worlds.recipes import BUSY
 
 
 def assert_measured(figures: dict[str, Any]) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from forged import Forged, lines_of, write_lines
 
 from testbed.cli import main
+from tests.models.forged import Forged, lines_of, write_lines
 
 MINE = """
     from testbed import Actor

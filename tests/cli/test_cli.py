@@ -18,13 +18,13 @@ from typing import Any
 import attrs
 import click
 import pytest
-from golden import Stories
 
 from testbed.cli import COMMANDS, group, main
 from testbed.turns.recorded import load
 from testbed.version import VERSION
 from testbed.world.chooser_kinds import known as known_choosers
 from testbed.world.scenario import known
+from tests.shared.golden import Stories
 
 ROOT = Path(__file__).parent.parent.parent
 VERDICT_KEYS = [

@@ -15,12 +15,12 @@ from typing import Any
 
 import attrs
 import pytest
-from shelved import file_of
 
 from testbed.cli import main
 from testbed.cli.commands.init import FILES, TRY
 from testbed.races.racefile import load, parse
 from testbed.world.scenario import find, known
+from tests.models.worlds.shelved import file_of
 
 ROOT = Path(__file__).parent.parent.parent
 LOST = file_of("lost_update").read_text(encoding="utf-8")

@@ -436,7 +436,7 @@ class Wall(Clock):
 
 def test_progress_is_told_after_two_seconds() -> None:
     """Nothing at first; then a line now and then, with all that a person wants to know."""
-    from planned_runs import search_of
+    from tests.shared.planned_runs import search_of
 
     clock, stream = Wall(), io.StringIO()
     progress = SearchProgress(clock, stream)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from stage import Apart, Puppet, note, play, world_of
 
 from testbed.client.actor import Actor, factory_of
 from testbed.client.client import Client
@@ -16,6 +15,7 @@ from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
+from tests.shared.stage import Apart, Puppet, note, play, world_of
 
 
 @attrs.frozen

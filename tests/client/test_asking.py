@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from stage import note, play, world_of
 
 from testbed.client.actor import Actor
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.objects import Note, Pod
 from testbed.objects.condition import Condition
+from tests.shared.stage import note, play, world_of
 
 A_KIND = "as the kind: expected a class of objects"
 AN_OBJECT = ": expected an object of testbed.objects"

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import note, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.client.audit import audited, whole
@@ -16,6 +15,7 @@ from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Meta, Note, Pod, PodSpec
 from testbed.world.world import World
+from tests.shared.stage import note, world_of
 
 POD = Pod(Meta("p", labels=Map(app="a")), spec=PodSpec("n1", "mine"))
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
-from stage import Apart, Puppet, note, play, world_of
 
 from testbed.choosers.drawn import Drawn
 from testbed.choosers.uniform import Uniform
@@ -36,6 +35,7 @@ from testbed.store.store_endpoint import ANY, StoreEndpoint
 from testbed.turns.life import Seat
 from testbed.turns.table import Table
 from testbed.world.world import World
+from tests.shared.stage import Apart, Puppet, note, play, world_of
 
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))
 Calls = list[str]

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from stage import note, play, world_of
 
 from testbed.client.client import Client, Task
 from testbed.errors import (
@@ -25,6 +24,7 @@ from testbed.objects import Meta, Node, Note, Pod, PodSpec
 from testbed.store.endpoint import EVERYTHING, Operation
 from testbed.store.selector import Selector
 from testbed.turns.because import Because
+from tests.shared.stage import note, play, world_of
 
 # -- what is asked of Endpoints -----------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import Puppet, note
 
 from actors.apiserver import ApiServer
 from testbed import Client, World
@@ -21,6 +20,7 @@ from testbed.races.racefile import parse
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
+from tests.shared.stage import Puppet, note
 
 Times = list[tuple[str, int]]
 

@@ -8,10 +8,10 @@ from functools import partial, wraps
 from typing import Any
 
 import pytest
-from stage import play, world_of
 
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
+from tests.shared.stage import play, world_of
 
 
 async def work(client: Client, ms: int = 1, *, name: str = "work") -> None:

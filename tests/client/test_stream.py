@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from endpoints import Clerk
-from stage import Puppet, note, play, world_of
 
 from testbed.client.client import Client
 from testbed.client.stream import BOOKMARK_MS, Stream
@@ -17,6 +15,8 @@ from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.store.store_endpoint import ANY, StoreEndpoint
 from testbed.world.world import World
+from tests.shared.endpoints import Clerk
+from tests.shared.stage import Puppet, note, play, world_of
 
 BOOKMARKS = Map(bookmarks=True)
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))

@@ -6,8 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from endpoints import Clerk, Runtime, file, move
-from stage import note, play, world_of
 
 from testbed.client.client import Client
 from testbed.client.request import Post
@@ -17,6 +15,8 @@ from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
+from tests.shared.endpoints import Clerk, Runtime, file, move
+from tests.shared.stage import note, play, world_of
 
 
 def clerk_of(world: World) -> tuple[Clerk, Post]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import filterfalse, groupby, zip_longest
 from typing import Any, TypeVar
 
-from observed import DISRUPTED, SCHEDULED, Attempt, Details, Write
+from tests.models.observed import DISRUPTED, SCHEDULED, Attempt, Details, Write
 
 T = TypeVar("T", Write, Attempt)
 CLOSE_MS, TICK_MS = 350, 1000

@@ -10,7 +10,7 @@ import attrs
 
 from actors.framework.refusal import Refusal
 from actors.scheduler.decisions.decision import Candidate, Decision
-from conformance.preempt_case import Case
+from tests.conformance.preempt_case import Case
 
 IN_VAIN = "Preemption is not helpful for scheduling"
 

@@ -10,8 +10,8 @@ from actors.scheduler.reference.feasibility import find
 from actors.scheduler.reference.preemption import dry_run, why_not
 from actors.scheduler.reference.scores import weigh
 from actors.scheduler.switches import switches_of
-from conformance.answers import Answers
-from conformance.preempt_case import Case
+from tests.conformance.answers import Answers
+from tests.conformance.preempt_case import Case
 
 SWITCHES = switches_of()
 BESIDES = attrs.evolve(SWITCHES, own_nomination="ignore")

@@ -23,9 +23,9 @@ from actors.scheduler.preemption.preemptor import Preemptor
 from actors.scheduler.preemption.victims import Greedy
 from actors.scheduler.scores import PLACEMENTS
 from actors.scheduler.switches import SchedulerSwitches, switches_of
-from conformance.answers import Answers
-from conformance.preempt_case import Case
 from testbed.objects import Node, Pod
+from tests.conformance.answers import Answers
+from tests.conformance.preempt_case import Case
 
 SWITCHES = switches_of()
 BESIDES = attrs.evolve(SWITCHES, own_nomination="ignore")

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import pytest
 
-from conformance.reading import BadCorpus, files_in
-from conformance.tally import Tally
+from tests.conformance.reading import BadCorpus, files_in
+from tests.conformance.tally import Tally
 
 OURS = Path(__file__).parent / "corpus"
 TALLY = pytest.StashKey[Tally]()

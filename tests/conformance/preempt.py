@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from conformance.answers import Path, differences
-from conformance.by_reference import ByReference
-from conformance.by_scheduler import ByScheduler
-from conformance.preempt_case import case_of
-from conformance.shape import Line
+from tests.conformance.answers import Path, differences
+from tests.conformance.by_reference import ByReference
+from tests.conformance.by_scheduler import ByScheduler
+from tests.conformance.preempt_case import case_of
+from tests.conformance.shape import Line
 
 
 @attrs.frozen

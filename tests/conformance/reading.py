@@ -10,8 +10,8 @@ from pathlib import Path
 
 import attrs
 
-from conformance.shape import Line, Shape
-from conformance.shapes import SHAPES, shape_of
+from tests.conformance.shape import Line, Shape
+from tests.conformance.shapes import SHAPES, shape_of
 
 PATTERN = "*.jsonl.gz"
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import attrs
-from observed import LOST, Attempt, Details, Write
-from timelines import SCHEDULER, Cluster, Deed, creates
 
-from conformance.shape import Line
+from tests.conformance.shape import Line
+from tests.models.observed import LOST, Attempt, Details, Write
+from tests.models.timelines import SCHEDULER, Cluster, Deed, creates
 
 BEGINS_MS = 3000
 """When its first second begins: the schedulers were started some seconds before."""

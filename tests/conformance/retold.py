@@ -13,12 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from observed import DISRUPTED, Attempt, Details, Write, attempts_of, final_of, writes_of
-from timelines import SCHEDULER, build
-from visible import visible
 
 from actors.scheduler import Scheduler
-from conformance.recorded import BEGINS_MS, Recording
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.races.pattern import EVERY, Pattern
@@ -28,6 +24,18 @@ from testbed.races.racefile import load
 from testbed.turns.option import DELIVER, SERVE, START
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.conformance.recorded import BEGINS_MS, Recording
+from tests.models.observed import (
+    DISRUPTED,
+    Attempt,
+    Details,
+    Write,
+    attempts_of,
+    final_of,
+    writes_of,
+)
+from tests.models.timelines import SCHEDULER, build
+from tests.models.visible import visible
 
 FOLDER = Path(__file__).parent / "timelines"
 UNDECIDED = "virtual_ms_max"

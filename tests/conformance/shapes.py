@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.autoscale.shape import Autoscale
-from conformance.kubelet.admit import Admit
-from conformance.kubelet.evict import Evict
-from conformance.preempt import Preempt
-from conformance.shape import Line, Shape
-from conformance.timeline import FirstQueue, OneSlot, Timeline
+from tests.conformance.autoscale.shape import Autoscale
+from tests.conformance.kubelet.admit import Admit
+from tests.conformance.kubelet.evict import Evict
+from tests.conformance.preempt import Preempt
+from tests.conformance.shape import Line, Shape
+from tests.conformance.timeline import FirstQueue, OneSlot, Timeline
 
 SHAPES: tuple[Shape, ...] = (
     Preempt(), Timeline(), OneSlot(), FirstQueue(), Admit(), Evict(),

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from conformance.conftest import OURS
-from conformance.kubelet.admit import Admit
-from conformance.kubelet.evict import Evict
-from conformance.reading import cases_in
-from conformance.shape import Line
-from conformance.timeline import FirstQueue, OneSlot, Timeline
+from tests.conformance.conftest import OURS
+from tests.conformance.kubelet.admit import Admit
+from tests.conformance.kubelet.evict import Evict
+from tests.conformance.reading import cases_in
+from tests.conformance.shape import Line
+from tests.conformance.timeline import FirstQueue, OneSlot, Timeline
 
 FILE, ADMIT, EVICT = (OURS / f"{name}.jsonl.gz" for name in ("timelines", "admit", "evict"))
 Edit = Callable[[Line], None]

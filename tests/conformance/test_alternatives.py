@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conformance.test_rules import HOSTNAME, Path, both, node, placing, pod, terms, victims
 from testbed.objects import Affinity, Container, Map, Pod, Resources
 from testbed.objects.quantity import milli, whole
+from tests.conformance.test_rules import HOSTNAME, Path, both, node, placing, pod, terms, victims
 
 
 def guaranteed(name: str, cpu: int, priority: int, **spec: Any) -> Pod:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.reading import BadCorpus, Recorded, cases_in, spread_over
-from conformance.tally import SHOWN, Tally
+from tests.conformance.reading import BadCorpus, Recorded, cases_in, spread_over
+from tests.conformance.tally import SHOWN, Tally
 
 
 def test_every_case_agrees(corpus_file: Path, tally: Tally, pytestconfig: pytest.Config) -> None:

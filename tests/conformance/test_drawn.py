@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from drawn_cases import NAMESPACES, NOW_MS, ZONE, Situation, situations
 from hypothesis import HealthCheck, given, settings
 
 from actors.framework.refusal import Refusal
@@ -17,11 +16,12 @@ from actors.scheduler.decisions.decision import Candidate, Decision
 from actors.scheduler.reference.cluster import Cluster
 from actors.scheduler.reference.decide import decide
 from actors.scheduler.switches import SchedulerSwitches
-from conformance.answers import IN_VAIN
-from conformance.by_scheduler import Nominated, decider_of, snapshot_of
 from testbed.objects import LabelSelector, Node, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.quantity import amounts
+from tests.conformance.answers import IN_VAIN
+from tests.conformance.by_scheduler import Nominated, decider_of, snapshot_of
+from tests.models.drawn_cases import NAMESPACES, NOW_MS, ZONE, Situation, situations
 
 WHOLE = settings(
     deadline=None,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.reading import BadCorpus, cases_in, files_in
+from tests.conformance.reading import BadCorpus, cases_in, files_in
 
 
 def written(folder: Path, *lines: str) -> Path:

@@ -7,15 +7,15 @@ from typing import Any
 
 import attrs
 import pytest
-from drawn_cases import Situation
 
 from actors.scheduler.decisions.decision import Decision
 from actors.scheduler.switches import switches_of
-from conformance.test_drawn import by_reference, by_scheduler
 from testbed.objects import Affinity, LabelSelector, Map, Meta, Node, Pod, PodDisruptionBudget
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.objects.pod import Container, Port, qos_of
+from tests.conformance.test_drawn import by_reference, by_scheduler
+from tests.models.drawn_cases import Situation
 
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 Path = Callable[[Situation], Decision]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
 from testbed.world.world import World
+from tests.conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
 
 
 @pytest.mark.spec("SCH-109", "SCH-110")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import attrs
-from timelines import Cluster, creates
 
-from conformance import agreement
-from conformance.recorded import Recording
-from conformance.retold import did
-from conformance.shape import Line
-from conformance.windows import BIND_MS, WATCH_MS, bound, queues, slow
+from tests.conformance import agreement
+from tests.conformance.recorded import Recording
+from tests.conformance.retold import did
+from tests.conformance.shape import Line
+from tests.conformance.windows import BIND_MS, WATCH_MS, bound, queues, slow
+from tests.models.timelines import Cluster, creates
 
 TIMELINES = "timelines"
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from observed import attempts_of
-from timelines import SCHEDULER, Cluster, build, creates
-
 from actors.scheduler import Scheduler
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models.observed import attempts_of
+from tests.models.timelines import SCHEDULER, Cluster, build, creates
 
 BIND_MS, WATCH_MS = 3, 1
 """How long a bind took that was seen, and how long it took until its watch told of it."""

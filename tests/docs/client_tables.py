@@ -1,7 +1,7 @@
 """What real clients ask of a served cluster, as tables of docs/attach.md: of the rows that the
 tests ask.
 
-`.venv/bin/python tests/models/api_page.py` writes them, too.
+`.venv/bin/python -m tests.models.api_page` writes them, too.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from kubectl_rows import GROUPS as KUBECTL
-from python_rows import ALL as PYTHON
+from tests.attended.kubectl_rows import GROUPS as KUBECTL
+from tests.attended.python_rows import ALL as PYTHON
 
 PAGE = Path(__file__).parent.parent.parent / "docs/attach.md"
 TITLES = {"kubectl": "### kubectl\n", "python": "### The Python client\n"}

@@ -1,7 +1,7 @@
 """The arguments of controllers, users, kubelets, clouds and YuniKorn, as tables of docs/: of the
 classes.
 
-`.venv/bin/python tests/models/api_page.py` writes them, too.
+`.venv/bin/python -m tests.models.api_page` writes them, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any
 
 import attrs
-from api_page import fields_told, signature, whole
 
 import actors.autoscaler
 import actors.cloud
@@ -34,6 +33,7 @@ from actors.users.drain import DrainOptions
 from actors.users.stream import Cue
 from actors.yunikorn import QueueSettings
 from testbed import Actor
+from tests.models.api_page import fields_told, signature, whole
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 HEADING = "## Arguments\n"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import attrs
 import pytest
-import settings_tables
-from pages import BLOCK, as_shown, call, commands
-from settings_tables import DOCS, HEADING, PAGES, classes, written
 
 from actors.autoscaler import Expansion
 from actors.cloud import join_cloud
+from tests.docs import settings_tables
+from tests.docs.settings_tables import DOCS, HEADING, PAGES, classes, written
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 BLOCKS = {page: BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8")) for page in PAGES}
 SHOWN = [
@@ -45,11 +45,11 @@ def test_each_page_shows_commands() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_arguments_are_what_the_classes_say(page: str) -> None:
-    """Word by word. `.venv/bin/python tests/models/api_page.py` writes them again."""
+    """Word by word. `.venv/bin/python -m tests.models.api_page` writes them again."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     assert HEADING in text
     assert written(page) == text, (
-        f"docs/{page}.md is old: .venv/bin/python tests/models/api_page.py"
+        f"docs/{page}.md is old: .venv/bin/python -m tests.models.api_page"
     )
 
 

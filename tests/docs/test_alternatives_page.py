@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 
 import pytest
-from pages import BLOCK, as_shown, call, commands
 
 from testbed.cli import main
 from testbed.search.comparing.measure_kinds import measure_kinds
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/alternatives.md").read_text(encoding="utf-8")
 BLOCKS = BLOCK.findall(PAGE)

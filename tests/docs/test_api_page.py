@@ -6,20 +6,20 @@ import re
 from inspect import isfunction
 
 import pytest
-from api_page import PAGE, claims, facade, page, points
 
 import testbed
 from testbed import Cache, Client, Evidence, World
 from testbed.invariants import caches, confluence, events, history, lives, progress, watches
 from testbed.world.fault_kinds import fault_kinds
+from tests.models.api_page import PAGE, claims, facade, page, points
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(?:await )?([\w.]+)", TEXT, re.MULTILINE)
 
 
 def test_the_page_is_what_the_docstrings_say() -> None:
-    """Word by word. `.venv/bin/python tests/models/api_page.py` writes it anew."""
-    assert page() == TEXT, "docs/api.md is old: .venv/bin/python tests/models/api_page.py"
+    """Word by word. `.venv/bin/python -m tests.models.api_page` writes it anew."""
+    assert page() == TEXT, "docs/api.md is old: .venv/bin/python -m tests.models.api_page"
 
 
 def test_every_name_of_the_facade_has_its_entry() -> None:

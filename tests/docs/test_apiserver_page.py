@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import BLOCK, as_shown, call, commands
+
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/apiserver.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

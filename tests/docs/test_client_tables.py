@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from client_tables import PAGE, kubectl_table, python_table, written
+from tests.docs.client_tables import PAGE, kubectl_table, python_table, written
 
 
 def test_the_tables_are_what_the_clients_ask() -> None:
-    """Word by word. `.venv/bin/python tests/models/api_page.py` writes them again."""
+    """Word by word. `.venv/bin/python -m tests.models.api_page` writes them again."""
     text = PAGE.read_text(encoding="utf-8")
-    assert written(text) == text, "docs/attach.md is old: .venv/bin/python tests/models/api_page.py"
+    assert written(text) == text, "docs/attach.md is old: .venv/bin/python -m tests.models.api_page"
 
 
 def test_a_row_is_shown_with_what_comes_of_it() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from house import inspect
-from pages import BLOCK
-from scratch import call_copy, copy_with
+
+from tests.house.house import inspect
+from tests.shared.pages import BLOCK
+from tests.shared.scratch import call_copy, copy_with
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import BLOCK, as_shown, call, commands
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/design.md").read_text(encoding="utf-8")
 

@@ -6,13 +6,13 @@ import inspect
 import re
 
 import attrs
-import objects_page
 import pytest
-from api_page import fields_told
-from objects_page import PAGE, kinds, page, parts_of
 
 import testbed.objects
 from testbed.objects import KINDS, Object
+from tests.models import objects_page
+from tests.models.api_page import fields_told
+from tests.models.objects_page import PAGE, kinds, page, parts_of
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(\w+)`", TEXT, re.MULTILINE)
@@ -20,8 +20,8 @@ PARTS = sorted({part for kind in KINDS for part in parts_of(kind)}, key=lambda c
 
 
 def test_the_page_is_what_the_classes_say() -> None:
-    """Word by word. `.venv/bin/python tests/models/api_page.py` writes it again."""
-    assert page() == TEXT, "docs/objects.md is old: .venv/bin/python tests/models/api_page.py"
+    """Word by word. `.venv/bin/python -m tests.models.api_page` writes it again."""
+    assert page() == TEXT, "docs/objects.md is old: .venv/bin/python -m tests.models.api_page"
 
 
 def test_every_class_has_its_entry_once() -> None:

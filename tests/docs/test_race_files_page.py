@@ -8,7 +8,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from pages import BLOCK, as_shown, call, commands
 
 from testbed.races.pattern import FORMS, parse_pattern
 from testbed.races.playing import play
@@ -17,6 +16,7 @@ from testbed.races.racefile import parse
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
 from testbed.world.scenario import find
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from races_page import PAGE, text
-
 from testbed.world import shelf
 from testbed.world.scenario import known
+from tests.docs.races_page import PAGE, text
 
 README = Path(__file__).parent.parent.parent / "README.md"
 

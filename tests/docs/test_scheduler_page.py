@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import BLOCK, as_shown, call, commands
 
 from actors.scheduler.switches import SCHEDULER
 from testbed.cli import main
 from testbed.policy import Part
 from testbed.switches import USUAL
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/scheduler.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

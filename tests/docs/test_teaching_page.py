@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import BLOCK, PROGRESS, as_shown, commands
 
 from testbed.teaching.ladder import levels
+from tests.shared.pages import BLOCK, PROGRESS, as_shown, commands
 
 PAGE = (Path(__file__).parents[2] / "docs/teaching.md").read_text(encoding="utf-8")
 BLOCKS: list[tuple[str, str]] = BLOCK.findall(PAGE)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import attrs
 import pytest
-from pages import BLOCK, as_shown, call, commands
+
+from tests.shared.pages import BLOCK, as_shown, call, commands
 
 TOUR = Path(__file__).parent.parent.parent / "docs/tour.md"
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import attrs
 import pytest
-from pages import BLOCK, PROGRESS, as_shown, commands
+
+from tests.shared.pages import BLOCK, PROGRESS, as_shown, commands
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")

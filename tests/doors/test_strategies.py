@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from circle import a_reader
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from testbed.races.racefile import load
 from testbed.strategies import DrawnCluster, clusters, fault_budgets, runs, workloads
 from testbed.testing.run import NotHeld, Run
 from testbed.world.world import World
+from tests.shared.circle import a_reader
 
 pytestmark = pytest.mark.usefixtures("own")
 FAST = settings(

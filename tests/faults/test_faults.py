@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from endpoints import Clerk, Runtime, file, move
-from stage import Puppet, note, play, world_of
 
 import testbed.faults
 from testbed.choosers.uniform import Uniform
@@ -42,6 +40,8 @@ from testbed.store.endpoint import Operation
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.endpoints import Clerk, Runtime, file, move
+from tests.shared.stage import Puppet, note, play, world_of
 
 KINDS: dict[str, type[Fault]] = {
     "break_watch": BreakWatch,

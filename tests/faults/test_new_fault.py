@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from scratch import call_copy, copy_with
 
 from testbed.errors import ScenarioError
 from testbed.fault import Fault, Levers, Way
@@ -19,6 +18,7 @@ from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import is_duration, setting_fields
+from tests.shared.scratch import call_copy, copy_with
 
 DOZE = '''"""doze: a program sleeps. A machine may be suspended, and resumes later."""
 

@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 
 import attrs
-from floor_plan import INIT, TOP, Room, read_rooms
-from manners import Bases, Complaint, Source, complaints
+
+from tests.house.floor_plan import INIT, TOP, Room, read_rooms
+from tests.house.manners import Bases, Complaint, Source, complaints
 
 PACKAGES = TOP.order
 BESIDE = ("actors", "scenarios")

@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from examples import FRESH, SAME
 from hypothesis import settings
+
+from tests.shared.examples import FRESH, SAME
 
 DRAWS = """
 import sys
 
 import hypothesis
 import hypothesis.strategies as st
-from examples import load_profile
+from tests.shared.examples import load_profile
 
 load_profile(sys.argv[1])
 if sys.argv[2]:
@@ -44,9 +45,9 @@ class Drawer:
 
     def drawn(self, markexpr: str, loaded: str = "") -> str:
         """What is drawn if that `-m` is given, with that module loaded."""
-        shared = Path(__file__).parent.parent / "shared"
+        top = Path(__file__).parent.parent.parent
         run = [sys.executable, "draws.py", markexpr, loaded]
-        env = {**os.environ, "PYTHONPATH": str(shared)}
+        env = {**os.environ, "PYTHONPATH": str(top)}
         done = subprocess.run(run, cwd=self.folder, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout

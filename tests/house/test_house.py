@@ -11,8 +11,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from floor_plan import read_rooms
-from house import (
+
+from tests.house.floor_plan import read_rooms
+from tests.house.house import (
     CROWDED,
     DOORS,
     EXEMPT,
@@ -25,7 +26,7 @@ from house import (
     unused_exemptions,
     unused_rooms,
 )
-from manners import RIDDLES_MAX, others_words, riddles
+from tests.house.manners import RIDDLES_MAX, others_words, riddles
 
 ROOT = Path(__file__).parent.parent.parent
 ROOMS = read_rooms(ROOT)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from spec_report import Spec
+
+from tests.house.spec_report import Spec
 
 SPEC = """\
 # Specification
@@ -25,7 +26,7 @@ A line that begins `- API-3` is a requirement.
 
 CONFTEST = """
 import pathlib
-import spec_report
+from tests.house import spec_report
 
 def pytest_addoption(parser):
     parser.addoption("--spec-report", action="store_true")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import Puppet, note, play
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -21,6 +20,7 @@ from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.world.world import World
+from tests.shared.stage import Puppet, note, play
 
 Known = dict[str, Note]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet, note
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
@@ -29,6 +28,7 @@ from testbed.races.shrink import shrink
 from testbed.story.parting import side_by_side
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
+from tests.shared.stage import Puppet, note
 
 
 def judged(name: str, claim: Callable[[], Confluent]) -> Scenario:

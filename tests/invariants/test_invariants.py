@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from endpoints import Runtime
-from stage import Puppet, note, play, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -45,6 +43,8 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.endpoints import Runtime
+from tests.shared.stage import Puppet, note, play, world_of
 
 # -- when they look -----------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -14,6 +13,7 @@ from testbed.invariants.lives import EveryUidIsNew, LivesGoOneWay
 from testbed.objects import Note, Object, Pod
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.world import World
+from tests.shared.stage import Puppet
 
 
 class Lax(StoreEndpoint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scratch import call_copy, copy_with
+from tests.shared.scratch import call_copy, copy_with
 
 BREVITY = '''"""No Note is long."""
 

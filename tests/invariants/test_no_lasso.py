@@ -11,8 +11,6 @@ from typing import Any
 
 import attrs
 import pytest
-from endpoints import Runtime
-from stage import Doing, Puppet, note
 
 from actors.apiserver import ApiServer
 from actors.shared.recorder import Recorder
@@ -41,6 +39,8 @@ from testbed.turns.trace import Trace
 from testbed.world.lap_proof import lasso_of, prove_lasso
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.shared.endpoints import Runtime
+from tests.shared.stage import Doing, Puppet, note
 
 TOGGLES = 40
 """More laps than any proof takes; then it stops."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import attrs
 import pytest
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from testbed.choosers.calm import Calm
@@ -20,6 +19,7 @@ from testbed.objects.meta import Map, Meta, Revision
 from testbed.objects.note import Note
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.shared.stage import Puppet
 
 STOPS_AFTER = 30
 """More laps than any proof takes."""

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import alone
 import pytest
 
 from testbed.world.scenario import known
+from tests.models.worlds import alone
 
 PLAYS = Path(alone.__file__)
 

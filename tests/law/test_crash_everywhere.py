@@ -8,9 +8,6 @@ from itertools import product, starmap
 from typing import Any
 
 import pytest
-from recipes import BUSY
-from stage import Doing, Puppet, note
-from strike import at_every_turn
 
 from testbed.choosers.struck import Struck
 from testbed.client.cache import Cache
@@ -27,6 +24,9 @@ from testbed.turns.option import FAULT, SERVE, START
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import Scenario, known, of
 from testbed.world.world import World
+from tests.models.worlds.recipes import BUSY
+from tests.shared.stage import Doing, Puppet, note
+from tests.shared.strike import at_every_turn
 
 DRIVERS = ("trio", "direct")
 BUILT_IN = {

@@ -11,9 +11,9 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from witness import SLOW
 
 from testbed.cli.benches.determinism import measure
+from tests.models.witness import SLOW
 
 ROOT = Path(__file__).parent.parent.parent
 # Importing Hypothesis alone makes trio's own shuffling repeatable, which would hide that something
@@ -22,8 +22,8 @@ WITNESS = """
     import runpy, sys
     for name in sys.argv[2:]:
         __import__(name)
-    sys.path[:0] = ["tests/models", "tests/shared"]
-    runpy.run_module("witness", run_name="__main__")
+    sys.path[:0] = ["."]
+    runpy.run_module("tests.models.witness", run_name="__main__")
 """
 
 Digests = dict[str, str]

@@ -9,8 +9,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from looking import RUNS, RUNS_LONG, RUNS_MAX, Build, commits, ends_of, is_seen, of_actors, says
-from stage import Apart, Doing, Puppet, note
 
 from actors.apiserver.server import ApiServer
 from testbed import Evidence, Operation, World, always, quiescent
@@ -29,6 +27,18 @@ from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Step
+from tests.models.looking import (
+    RUNS,
+    RUNS_LONG,
+    RUNS_MAX,
+    Build,
+    commits,
+    ends_of,
+    is_seen,
+    of_actors,
+    says,
+)
+from tests.shared.stage import Apart, Doing, Puppet, note
 
 # -- numbers that all commits have counted ---------------------------------------------------------
 

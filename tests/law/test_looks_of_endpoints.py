@@ -8,8 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from looking import RUNS, commits, ends_of, is_seen, of_actors, says
-from stage import Doing, note
 
 from actors.apiserver.server import ApiServer
 from testbed import Operation, World
@@ -26,6 +24,8 @@ from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Get, Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.store.watch import Cursor, Watch
+from tests.models.looking import RUNS, commits, ends_of, is_seen, of_actors, says
+from tests.shared.stage import Doing, note
 
 BOTH = {(), ("nobody_says_odd",)}
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from linear import holes
-from side_by_side import FAULTS, clerks, pods, world
 
 from testbed import confluent
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.linear import holes
+from tests.models.side_by_side import FAULTS, clerks, pods, world
 
 WORLDS: dict[str, Callable[..., World]] = {
     "two creators": partial(world, "creates", "creates2", "hears"),
@@ -24,7 +24,7 @@ WORLDS: dict[str, Callable[..., World]] = {
     "declared fields": pods,
     "two endpoints": clerks,
 }
-SCENARIOS = ("lost_update", "late_short_write", "double_bind", "lots:drawing_lots")
+SCENARIOS = ("lost_update", "late_short_write", "double_bind", "tests.shared.lots:drawing_lots")
 
 
 def scenario(name: str, *, faults: bool = False) -> World:

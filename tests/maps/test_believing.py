@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from stage import Puppet
-from walked_maps import map_of
-
 from testbed import Client, World
 from testbed.faults.compact import Compact
 from testbed.maps.believing import ENDED, NOT_BEGUN, CommittedVersions
 from testbed.objects import Note
 from testbed.store.store import Store
 from testbed.world.scenario import of
+from tests.maps.walked_maps import map_of
+from tests.shared.stage import Puppet
 
 
 def forgetting(world: World) -> None:

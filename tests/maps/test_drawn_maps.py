@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-import drawing
 import pytest
-from doing import said_by
-from walked_maps import ends_of
 
 from testbed import Evidence, World, quiescent
 from testbed.choosers.complete import Complete
 from testbed.maps.mapping import NoMap, try_to_map
 from testbed.world.scenario import Scenario, of, play_runs
+from tests.maps.walked_maps import ends_of
+from tests.models.worlds import drawing
+from tests.models.worlds.doing import said_by
 
 WORLDS, WORLDS_LONG = 12, 500
 BATCH = 25

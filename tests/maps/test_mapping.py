@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stage import Puppet
-from walked_maps import agreed, every_path, map_of, some_paths, walk
 
 from testbed import Client, Evidence, World, always
 from testbed.faults.crash import Crash
@@ -24,6 +22,8 @@ from testbed.maps.mapping import NoMap, state_map, try_to_map
 from testbed.maps.state_map import StateMap
 from testbed.objects import Note
 from testbed.world.scenario import Scenario, find, of
+from tests.maps.walked_maps import agreed, every_path, map_of, some_paths, walk
+from tests.shared.stage import Puppet
 
 ROOT = Path(__file__).parent.parent.parent
 PATHS_MAX = 5_000

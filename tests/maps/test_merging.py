@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from walked_maps import map_of
-
 from testbed import World
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
@@ -13,6 +11,7 @@ from testbed.maps.merging import Merged
 from testbed.maps.state_map import StateMap
 from testbed.turns.option import FAULT
 from testbed.world.scenario import find, of
+from tests.maps.walked_maps import map_of
 
 REST = ("", "", "", "", "", "")
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
-from stage import Puppet
-from walked_maps import agreed, every_path, map_of, some_paths, walk
 
 from testbed import Cache, Client, Evidence, World, always, eventually, no_lasso, quiescent
 from testbed.fault import Fault
@@ -19,6 +17,8 @@ from testbed.objects import Note
 from testbed.store.selector import Selector
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario, of
+from tests.maps.walked_maps import agreed, every_path, map_of, some_paths, walk
+from tests.shared.stage import Puppet
 
 PATHS_MAX = 24
 Do = Callable[[Client], Any]

@@ -1,6 +1,6 @@
 """docs/api.md, made of docstrings: every name of the facade, and what hangs on it.
 
-`.venv/bin/python tests/models/api_page.py` writes this page again, docs/objects.md, and the tables
+`.venv/bin/python -m tests.models.api_page` writes this page again, docs/objects.md, and the tables
 of arguments in docs/controllers.md and docs/kubelet.md.
 """
 
@@ -254,12 +254,8 @@ def _strings_beneath(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.path += [str(PAGE.parent.parent / "tests" / room) for room in ("docs", "attended")]
-    import client_tables
-    import objects_page
-    import settings_tables
+    from tests.docs import client_tables, settings_tables
+    from tests.models import objects_page
 
     PAGE.write_text(page(), encoding="utf-8")
     objects_page.PAGE.write_text(objects_page.page(), encoding="utf-8")

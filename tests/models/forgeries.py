@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from forged import Data, Forged
+from tests.models.forged import Data, Forged
 
 Forging = Callable[[Forged], Iterator[Forged]]
 KINDS: dict[str, Forging] = {}

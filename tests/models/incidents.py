@@ -12,8 +12,6 @@ from itertools import count
 from typing import Any
 
 import attrs
-from binders import Bindery
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from testbed.client.cache import Cache
@@ -30,6 +28,8 @@ from testbed.objects.meta import Map
 from testbed.store.endpoint import Operation
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.world import World
+from tests.shared.binders import Bindery
+from tests.shared.stage import Puppet
 
 
 def note(name: str, **data: str) -> Note:

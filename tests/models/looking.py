@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stage import Apart, Doing, Puppet, note
-
 from testbed import Evidence, World, always
 from testbed.chooser import Chooser
 from testbed.choosers.complete import Complete
@@ -13,6 +11,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.objects import Pod
 from testbed.world.scenario import of, play_runs
+from tests.shared.stage import Apart, Doing, Puppet, note
 
 Build = Callable[[World], None]
 RUNS, RUNS_LONG = 150, 1_500

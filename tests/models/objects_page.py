@@ -1,6 +1,6 @@
 """docs/objects.md, made of the classes of `testbed.objects`: every kind, every part, every field.
 
-`.venv/bin/python tests/models/api_page.py` writes this page, too.
+`.venv/bin/python -m tests.models.api_page` writes this page, too.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import attrs
-from api_page import fields_told, members, row, table, whole
 
 import testbed.objects
 from testbed.objects import KINDS, Map, Object, Quantity, Revision
 from testbed.objects.form import wire_name_of
+from tests.models.api_page import fields_told, members, row, table, whole
 
 PAGE: Path = Path(__file__).parent.parent.parent / "docs/objects.md"
 FIRST = ("Pod", "Node", "Note", "ConfigMap", "Lease", "ReplicaSet", "PodDisruptionBudget")

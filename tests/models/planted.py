@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import Any
 
 import attrs
-from stage import Puppet, note
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
@@ -52,6 +51,7 @@ from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisrup
 from testbed.objects.labels import LabelSelector
 from testbed.store.endpoint import Handler
 from testbed.store.footprint import Footprint
+from tests.shared.stage import Puppet, note
 
 
 @attrs.frozen

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from stage import Doing, Puppet, note
-
 from testbed.choosers.sampling.sampler import Sampler
 from testbed.client.client import Client
 from testbed.objects import Note
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
+from tests.shared.stage import Doing, Puppet, note
 
 
 def reads(times: int, name: str = "n") -> Doing:

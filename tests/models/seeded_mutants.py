@@ -3,8 +3,8 @@
 Of each subject as many mutants are drawn as are asked for. Each is put into a copy of the tree, and
 the tests of its file are run there. Killed is one with which a test fails, or does not end.
 
-.venv/bin/python tests/models/seeded_mutants.py 200            draws so many of all subjects
-.venv/bin/python tests/models/seeded_mutants.py 40 watch 7     of one, with a seed of one's own
+.venv/bin/python -m tests.models.seeded_mutants 200            draws so many of all subjects
+.venv/bin/python -m tests.models.seeded_mutants 40 watch 7     of one, with a seed of one's own
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 import attrs
-from mutation import Edit, drawn, edits_of
-from scratch import ROOT
+
+from tests.models.mutation import Edit, drawn, edits_of
+from tests.shared.scratch import ROOT
 
 STORE = (
     "tests/store/test_txn.py",

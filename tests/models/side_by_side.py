@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import attrs
-from endpoints import Clerk, file, move
-from stage import Apart, Puppet, note
 
 from testbed.client.cache import Cache
 from testbed.client.client import Client
@@ -27,6 +25,8 @@ from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.world.world import World
+from tests.shared.endpoints import Clerk, file, move
+from tests.shared.stage import Apart, Puppet, note
 
 
 async def creates(client: Client) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from observed import nomination
-
 from testbed.client.request import Request
 from testbed.objects import Pod
 from testbed.store.change import Change
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Step
 from testbed.world.world import World
+from tests.models.observed import nomination
 
 KUBELET = "kubelet-"
 

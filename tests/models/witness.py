@@ -51,7 +51,7 @@ def lots(driver: str) -> str:
             digest.update(line)
         return True
 
-    scenario, switches = find("lots:drawing_lots"), {"faults": 2}
+    scenario, switches = find("tests.shared.lots:drawing_lots"), {"faults": 2}
     play_runs(
         scenario, Uniform(0), look, runs_max=LOTS, switches=switches, driver=driver, keep=True
     )

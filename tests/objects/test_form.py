@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from drawn_trees import headed, inner, leaves, trees_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from testbed.objects.meta import wire
 from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown, thawed
 from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
+from tests.models.clusters.drawn_trees import headed, inner, leaves, trees_of
 
 OFTEN = settings(max_examples=100, derandomize=True, deadline=None)
 POD: dict[str, Any] = {

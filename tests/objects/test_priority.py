@@ -6,9 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter, about, finish, refusal, step
-from cursors import catch_up
-from stage import Puppet, play, world_of
 
 from actors.apiserver import ApiServer
 from actors.apiserver.admission.priority import SYSTEM_CLASSES, default_of
@@ -33,6 +30,9 @@ from testbed.objects.form import from_tree, to_tree
 from testbed.store.endpoint import Operation
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.models.counter import Counter, about, finish, refusal, step
+from tests.shared.cursors import catch_up
+from tests.shared.stage import Puppet, play, world_of
 
 NODE = "system-node-critical"
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter, finish, refusal, step
-from cursors import catch_up
 
 from testbed.errors import AlreadyExists, ApiError, Conflict, Forbidden
 from testbed.objects import (
@@ -25,6 +23,8 @@ from testbed.objects import (
     ScopeSelector,
 )
 from testbed.store.endpoint import Handler, Operation
+from tests.models.counter import Counter, finish, refusal, step
+from tests.shared.cursors import catch_up
 
 HIGH = ScopedRequirement("PriorityClass", "In", ("high",))
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from told_pages import RACES, AddedUp, arrows_of, page_of, subject_of
 
 from testbed.child import child_env
 from testbed.cli.explained import played
@@ -21,6 +20,7 @@ from testbed.story.knowledge import Knowledge
 from testbed.story.sightings import Sighting
 from testbed.story.slice import Slice
 from testbed.world.scenario import find
+from tests.page.told_pages import RACES, AddedUp, arrows_of, page_of, subject_of
 
 FEW = ("lost_update", "stolen_slot", "late_bind", "crash_and_resync")
 QUIET = ("events/", "leases/")
@@ -286,7 +286,7 @@ def test_what_does_not_fit_is_shown_in_fewer_rows(monkeypatch: pytest.MonkeyPatc
 
 SAME = """
 import hashlib, sys
-from told_pages import page_of
+from tests.page.told_pages import page_of
 from testbed.objects.codec import encode_line
 for name in sys.argv[1:]:
     print(hashlib.sha256(encode_line(page_of(name))).hexdigest())

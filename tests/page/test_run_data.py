@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from stage import Cued, Doing, note, world_of
-from told_pages import AddedUp, arrows_of, page_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -26,6 +24,8 @@ from testbed.page.truth_log import OBJECTS_MAX
 from testbed.store.selector import Selector
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.page.told_pages import AddedUp, arrows_of, page_of
+from tests.shared.stage import Cued, Doing, note, world_of
 
 N = "notes/default/n"
 

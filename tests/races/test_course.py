@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from stage import Puppet, note
 
 from testbed import ApiError, Client, Evidence, NotFound, World, always
 from testbed.objects import Event, Meta, Note, Reference
@@ -15,6 +14,7 @@ from testbed.races.course import Course, content_of, course_of
 from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.world.scenario import of
+from tests.shared.stage import Puppet, note
 
 
 def course(*before: str, said: str = "there is one", **puppets: Callable[[Client], Any]) -> Course:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from stage import Puppet, note
 
 from testbed import Client, Evidence, World, always
 from testbed.errors import RaceRefused, UnknownName
@@ -21,6 +20,7 @@ from testbed.races.expecting import (
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import find, of
+from tests.shared.stage import Puppet, note
 
 LATE = """\
 scenario: lost_update

@@ -8,8 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from planted import PLANTED, Planted, onlookers
-from stage import Puppet, note
 
 from scenarios.basics.lost_update import Writer, every_signature_is_kept, lost_update
 from testbed import Client, Evidence, World, always, quiescent, scenario
@@ -27,6 +25,8 @@ from testbed.turns.trace import Step
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import Scenario, find, known, of
+from tests.models.planted import PLANTED, Planted, onlookers
+from tests.shared.stage import Puppet, note
 
 SEEDS = 40
 EACH = pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from stage import Puppet, note
 
 from testbed import Client, Evidence, World, always
 from testbed.objects import Note
@@ -15,6 +14,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.turns.option import DELIVER, SERVE
 from testbed.world.scenario import Scenario, find, of
+from tests.shared.stage import Puppet, note
 
 HELD = (
     ("lost_update", "alpha update notes/default/list"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import attrs
 import pytest
 from hypothesis import given
-from race_texts import DRAWN, POD, SENTENCES
 
 from testbed.races.pattern import Pattern, parse_pattern, pattern_of, verbs_and_keys
 from testbed.turns.option import ANSWER, DELIVER, FEED, PICK, RESUME, SERVE, START, WAKE, Option
+from tests.shared.race_texts import DRAWN, POD, SENTENCES
 
 
 def option(

@@ -7,10 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from busy import BUSY, LATE
-from lots import drawing_lots
-from recipes import recipes
-from stage import Puppet
 
 from testbed.choosers.complete import Complete
 from testbed.choosers.pct import PCT
@@ -33,6 +29,10 @@ from testbed.turns.trace import Step, Trace
 from testbed.world.fault_kinds import fault_kinds, fault_of
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.models.worlds.recipes import recipes
+from tests.shared.busy import BUSY, LATE
+from tests.shared.lots import drawing_lots
+from tests.shared.stage import Puppet
 
 LOTS = of(drawing_lots)
 ASIDES = (HOLD, RELEASE, PASS)

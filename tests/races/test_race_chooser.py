@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from busy import BUSY, LATE
 
 from testbed.races.playing import Played, play
 from testbed.races.race_chooser import Fate
 from testbed.races.racefile import parse
 from testbed.turns.option import ANSWER, DELIVER, FAULT, FEED, PICK, SERVE, START, WAKE
+from tests.shared.busy import BUSY, LATE
 
 NOTE = "notes/default/n"
 

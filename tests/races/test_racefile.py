@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from race_texts import FULL, RACES, SENTENCES
 
 from testbed.errors import RaceRefused
 from testbed.objects.meta import Map
@@ -16,6 +15,7 @@ from testbed.races.racefile import load, parse
 from testbed.turns.option import SERVE
 from testbed.world.fault_kinds import fault_of
 from testbed.world.fault_settings import duration, parse_duration
+from tests.shared.race_texts import FULL, RACES, SENTENCES
 
 HOLDS = "scenario: x\nholds:\n"
 FAULTS = "scenario: x\nfaults:\n"

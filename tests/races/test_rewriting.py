@@ -9,7 +9,6 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from race_texts import FULL, RACES
 
 from testbed.errors import RaceRefused
 from testbed.objects.meta import Map
@@ -17,6 +16,7 @@ from testbed.races.pattern import parse_pattern
 from testbed.races.race import Deviation, Expectation, Picked, Race
 from testbed.races.racefile import parse
 from testbed.races.rewriting import changed, kept
+from tests.shared.race_texts import FULL, RACES
 
 TEXT = """\
 # é Two, one place

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from lots import drawing_lots
-from stage import Doing, Puppet, note
 
 from testbed import Cache, Client, Evidence, World, always, quiescent
 from testbed.chooser import Chooser
@@ -28,6 +26,8 @@ from testbed.races.trying import Limits, Trying
 from testbed.races.window import windows
 from testbed.turns.option import Choice
 from testbed.world.scenario import Scenario, find, of
+from tests.shared.lots import drawing_lots
+from tests.shared.stage import Doing, Puppet, note
 
 LOTS = of(drawing_lots)
 FOUND = Path(__file__).parent.parent / "story" / "found" / "crash_and_resync.txt"

@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet, note
 
 from testbed import Client, Evidence, World, always, scenario
 from testbed.errors import ScenarioError
@@ -23,6 +22,7 @@ from testbed.races.trying import Limits, Trying
 from testbed.races.window import windows
 from testbed.world.chooser_kinds import chooser_of, seeded
 from testbed.world.scenario import find, known, of
+from tests.shared.stage import Puppet, note
 
 RUNS_MAX = 150
 TRIED_MAX = 40

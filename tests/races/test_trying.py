@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import Puppet, note
 
 from testbed import Client, Evidence, World, always
 from testbed.choosers.calm import Calm
@@ -15,6 +14,7 @@ from testbed.objects import Note
 from testbed.races.race import Race
 from testbed.races.trying import Limits, Trying
 from testbed.world.scenario import of
+from tests.shared.stage import Puppet, note
 
 
 def trying_with(raised: Exception) -> Trying:

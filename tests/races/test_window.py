@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import Puppet, note
 
 from testbed import Client, Evidence, World, quiescent
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.races.window import narrowest, windows
 from testbed.world.scenario import find, of
+from tests.shared.stage import Puppet, note
 
 
 def readings(world: World) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from shelved import race_named
 
 from testbed.races.expecting import both_sides
 from testbed.search.search import Search
 from testbed.search.usual import usual_search
 from testbed.world import shelf
 from testbed.world.shelf import CONTROL, LESSON, PAIR, Page
+from tests.models.worlds.shelved import race_named
 
 PAGES = shelf.pages()
 ALL = [pytest.param(page, id=page.scenario.name) for page in PAGES]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from recipes import BUSY
-from shelved import race_named
-from witness import SLOW
 
 from scenarios.basics.late_short_write import ACCOUNTS
 from testbed.chooser import Chooser, Plan, RunInfo
@@ -21,6 +18,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, known, play_runs
 from testbed.world.world import World
+from tests.models.witness import SLOW
+from tests.models.worlds.recipes import BUSY
+from tests.models.worlds.shelved import race_named
 
 ALL = [pytest.param(scenario, id=scenario.name) for scenario in known()]
 BRIEF = [

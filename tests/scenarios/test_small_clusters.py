@@ -8,9 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-import small_clusters
-from cluster_runs import breaches, restarting, verdicts
-from small_clusters import comes_to_rest, drawn_cluster
 
 from actors.controllers.deleting_mutants import with_loop
 from actors.controllers.job.controller import JobController
@@ -21,6 +18,9 @@ from testbed.choosers.calm import Calm
 from testbed.invariant import Verdict
 from testbed.world.scenario import play_runs
 from testbed.world.world import World
+from tests.models.clusters import small_clusters
+from tests.models.clusters.cluster_runs import breaches, restarting, verdicts
+from tests.models.clusters.small_clusters import comes_to_rest, drawn_cluster
 
 RUNS, CHUNK = 20, 25
 """How many Runs of each cluster the long form plays, and how many clusters are one test of it."""

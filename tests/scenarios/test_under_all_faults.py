@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from all_faults import Told, told
-from recipes import recipes
 
 from actors.apiserver import ApiServer
 from actors.apiserver.bootstrap import Bootstrap
@@ -24,6 +22,8 @@ from testbed.objects.quantity import amounts
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
+from tests.models.all_faults import Told, told
+from tests.models.worlds.recipes import recipes
 
 GUARDED = [each for each in recipes() if each.values[0].has_guard]
 """A control holds under the faults that it allows, and a lesson without any."""

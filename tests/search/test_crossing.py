@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stage import Apart, note
 
 from testbed import Client, Evidence, World, always
 from testbed.choosers.complete import Complete
@@ -17,6 +16,7 @@ from testbed.errors import ReplayDiverged
 from testbed.objects import Note
 from testbed.search.crossing import Crossing
 from testbed.world.scenario import find, of, play_runs
+from tests.shared.stage import Apart, note
 
 AGAIN = "testbed search mine --effort complete"
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from planned_runs import planned_runs
 
 from testbed.errors import HarnessBug
 from testbed.search.engines import processes
@@ -18,6 +17,7 @@ from testbed.search.engines.here import Here
 from testbed.search.engines.processes import AHEAD_BYTES, Processes
 from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
+from tests.shared.planned_runs import planned_runs
 
 TASK = SearchTask("double_bind", faults=("crash",))
 ROUGH = """

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from findings import finding, violated
 
 from testbed.objects.codec import decode, encode
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
 from testbed.search.planned_run import Breach, Outcome
+from tests.shared.findings import finding, violated
 
 
 def race(text: str) -> Race:

@@ -6,11 +6,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from findings import finding, violated
 
 from testbed.errors import LedgerRefused
 from testbed.search.ledger import Ledger
 from testbed.search.planned_run import Breach
+from tests.shared.findings import finding, violated
 
 IDENTITY = {"version": "1", "scenario": "double_bind", "switches": {"guard": "on"}, "faults": ()}
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from planned_runs import CHOOSERS, planned_runs
 
 from testbed.choosers.sampling.learned import Learned
 from testbed.errors import UnknownName
 from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.option import Choice
+from tests.shared.planned_runs import CHOOSERS, planned_runs
 
 
 @pytest.mark.parametrize("name", CHOOSERS)

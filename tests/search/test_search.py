@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from planned_runs import search_of
 
 from testbed.errors import HarnessError
 from testbed.races.playing import play, race_of
@@ -19,6 +18,7 @@ from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.search.portfolio import Portfolio
 from testbed.search.search import Search, Watching
+from tests.shared.planned_runs import search_of
 
 CRASHY = SearchTask("double_bind", faults=("crash",))
 PLAIN = SearchTask("double_bind")

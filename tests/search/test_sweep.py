@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from recipes import recipes
-from stage import Puppet, note
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.client.cache import Cache
@@ -31,6 +29,8 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import Scenario, find, of
 from testbed.world.world import World
+from tests.models.worlds.recipes import recipes
+from tests.shared.stage import Puppet, note
 
 LOST_UPDATE = find("lost_update")
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stage import Puppet
-
 from testbed.objects import Note
 from testbed.world.world import World
+from tests.shared.stage import Puppet
 
 
 def in_a_circle(world: World) -> None:

@@ -8,8 +8,6 @@ from random import Random
 from typing import Any
 
 import attrs
-from scheduling import HAS_BEEN, PRIORITIES
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
@@ -37,6 +35,8 @@ from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
+from tests.shared.scheduling import HAS_BEEN, PRIORITIES
+from tests.shared.stage import Puppet
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

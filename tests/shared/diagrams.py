@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from binders import two_binders
-
 from testbed.chooser import Chooser
 from testbed.client.client import Client
 from testbed.invariant import Violation
@@ -13,6 +11,7 @@ from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.binders import two_binders
 
 
 def rows_of(world: World, chooser: Chooser, said: str = "") -> Rows:

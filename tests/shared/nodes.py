@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stage import Doing, Puppet
-
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from testbed.choosers.calm import Calm
@@ -22,6 +20,7 @@ from testbed.testing.seek import choosers
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
+from tests.shared.stage import Doing, Puppet
 
 RUNTIME, KUBELET = "runtime-n1", "kubelet-n1"
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import attrs
-from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
@@ -16,6 +15,7 @@ from testbed.objects import Condition, Map, Node, Object, Pod, PriorityClass
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Step
 from testbed.world.world import World
+from tests.shared.stage import Doing, Puppet
 
 NAME = "alpha"
 PRIORITIES = (0, 50, 100, 1000, 2000)

@@ -6,11 +6,9 @@ from typing import Any
 
 import attrs
 import pytest
-from announced import uncovered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
-from stage import note
 
 from testbed.errors import AlreadyExists, ApiError, Conflict, Expired, Invalid, NotFound
 from testbed.objects import UNSET, Map, Note, Pod, PodSpec, Revision
@@ -20,6 +18,8 @@ from testbed.store.selector import Selector, View
 from testbed.store.store import Store
 from testbed.store.store_endpoint import ANY, VERBS, StoreEndpoint
 from testbed.store.watch import Watch
+from tests.shared.announced import uncovered
+from tests.shared.stage import note
 
 ANY_READ = Revision(ANY)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from stage import Cued, Puppet, note
 
 from testbed.client.client import Client
 from testbed.errors import WatchBroken
@@ -16,6 +15,7 @@ from testbed.store.change import Change
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.listeners import Listeners
 from testbed.world.world import World
+from tests.shared.stage import Cued, Puppet, note
 
 TAIL, OTHER = (Footprint(writes=frozenset({key})) for key in ("cursor:a/pods", "cursor:b/pods"))
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from etcd import TO_INSTALL, Etcd, Pair, Refused, Told, encoded, pairs, request, revision_of
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -32,6 +31,17 @@ from testbed.errors import ApiError, Expired
 from testbed.store.change import Entry
 from testbed.store.store import Store
 from testbed.store.txn import ONWARD, Compare, Delete, Get, Put, end_of
+from tests.models.etcd import (
+    TO_INSTALL,
+    Etcd,
+    Pair,
+    Refused,
+    Told,
+    encoded,
+    pairs,
+    request,
+    revision_of,
+)
 
 KEYS = ("nodes/n", "pods/a", "pods/a/x", "pods/b", "pods/c", "podsa", "notes")
 VALUES = ("", "1", "2", "10")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from cursors import catch_up
 from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -17,6 +16,7 @@ from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.store.txn import Put
 from testbed.store.watch import Cursor, Watch
+from tests.shared.cursors import catch_up
 
 NODES = ("", "n1", "n2")
 SELECTORS = (

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import incidents
 import pytest
-from binders import two_binders
 
 from testbed.chooser import Chooser
 from testbed.choosers.pos import POS
@@ -25,6 +23,8 @@ from testbed.story.slice import Slice
 from testbed.turns.option import ANSWER, DELIVER, FAULT, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
 from testbed.world.scenario import Scenario, find, of
+from tests.models import incidents
+from tests.shared.binders import two_binders
 
 AT = r"\(step (?P<at>\d+)[^)]*\)"
 LATE = re.compile(rf"(?P<who>\S+) decided {AT} before its watch of (?P<key>\w+).* rv (?P<rv>\d+)\b")

@@ -7,9 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from incidents import note
-from stage import Doing, Puppet
-from truths import cause_in
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.client.cache import Cache
@@ -25,6 +22,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models.incidents import note
+from tests.models.truths import cause_in
+from tests.shared.stage import Doing, Puppet
 
 
 def picnic(*, minds: bool, by_cache: bool = False) -> Callable[[Client], Any]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import networkx as nx  # type: ignore[import-untyped]
 import pytest
-from binders import two_binders
-from lots import drawing_lots
-from stage import Cued, note, world_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.uniform import Uniform
@@ -19,6 +16,9 @@ from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.binders import two_binders
+from tests.shared.lots import drawing_lots
+from tests.shared.stage import Cued, note, world_of
 
 
 def steps_of(world: World, chooser: Chooser) -> list[Step]:

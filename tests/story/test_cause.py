@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import incidents
 import pytest
-from binders import Bindery
-from incidents import note
-from stage import Cued, world_of
-from truths import Truth, can_be_repeated, cause_in
 
 from actors.apiserver import ApiServer
 from testbed.choosers.calm import Calm
@@ -47,6 +42,11 @@ from testbed.story.wording import known_by
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.models import incidents
+from tests.models.incidents import note
+from tests.models.truths import Truth, can_be_repeated, cause_in
+from tests.shared.binders import Bindery
+from tests.shared.stage import Cued, world_of
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE

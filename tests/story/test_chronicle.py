@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from golden import Stories
 
 from testbed.choosers.calm import Calm
 from testbed.races.playing import play
@@ -13,6 +12,7 @@ from testbed.turns.trace import Trace
 from testbed.world.scenario import find, known
 from testbed.world.shelf import LESSON, Page
 from testbed.world.world import World
+from tests.shared.golden import Stories
 
 CRASH = """\
 scenario: makes_room

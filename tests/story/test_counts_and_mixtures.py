@@ -6,9 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from incidents import note
-from stage import Puppet
-from truths import can_be_repeated, cause_in
 
 from testbed.client.cache import Cache
 from testbed.client.client import Client
@@ -17,6 +14,9 @@ from testbed.objects import Note
 from testbed.story.cause import Cause, CauseShape
 from testbed.testing.seek import seek
 from testbed.world.world import World
+from tests.models.incidents import note
+from tests.models.truths import can_be_repeated, cause_in
+from tests.shared.stage import Puppet
 
 
 def admit(*, by_cache: bool, minds: bool = True, times: int = 1) -> Callable[[Client], Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from diagrams import binders, busy, rows_of
-from stage import Cued, note, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -19,6 +17,8 @@ from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.diagrams import binders, busy, rows_of
+from tests.shared.stage import Cued, note, world_of
 
 
 def test_each_stands_in_the_column_of_who_did_it() -> None:

@@ -6,10 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from binders import two_binders
-from golden import Stories
-from stage import Cued, note, world_of
-from tug import tug_of_war
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -27,6 +23,10 @@ from testbed.turns.trace import Trace
 from testbed.version import VERSION
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.binders import two_binders
+from tests.shared.golden import Stories
+from tests.shared.stage import Cued, note, world_of
+from tests.shared.tug import tug_of_war
 
 
 def told(world: World, chooser: Chooser) -> str:
@@ -126,7 +126,7 @@ TOLD: dict[str, Callable[[], Played]] = {
     "lost_update_calm": lambda: (known_world("lost_update"), Calm()),
     "lost_update_guarded": lambda: (lost_update_guarded(), Uniform(1)),
     "late_short_write": lambda: (known_world("late_short_write"), Cued(*LAST_GAP)),
-    "drawing_lots": lambda: (known_world("lots:drawing_lots", faults="2"), Uniform(1)),
+    "drawing_lots": lambda: (known_world("tests.shared.lots:drawing_lots", faults="2"), Uniform(1)),
     "a_crash_after_a_write": lambda: (
         a_crash_after_a_write(),
         Cued(AFTER_ALPHAS_WRITE, "fault*crash*", "start beta*"),
@@ -223,7 +223,7 @@ def test_a_story_stays_short_and_narrow() -> None:
     """However long the Run: forty rows, a hundred columns, ten sentences; a hundred lines of
     an issue, unless more failed."""
     for seed in range(5):
-        world = find("lots:drawing_lots").world({"times": 40})
+        world = find("tests.shared.lots:drawing_lots").world({"times": 40})
         world.goes_on = True
         trace, verdict = run(world, Uniform(seed))
         said = story(trace, verdict)
@@ -305,7 +305,7 @@ def test_an_issue_folds_away_nothing_that_was_late_or_failed() -> None:
     """However many rows there are: what was held back and when it came, what was struck or refused,
     and both ends of the cause."""
     for seed in range(12):
-        world = find("lots:drawing_lots").world({"times": 12, "faults": 2})
+        world = find("tests.shared.lots:drawing_lots").world({"times": 12, "faults": 2})
         trace, verdict = run(world, Uniform(seed))
         last = verdict.violations[0].step if verdict.violations else len(trace.steps)
         issue = explain_md(trace, verdict)

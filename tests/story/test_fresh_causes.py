@@ -11,12 +11,7 @@ import re
 from functools import cache
 
 import attrs
-import fresh_arrivals
-import fresh_incidents
-import fresh_neighbours
-import fresh_operators
 import pytest
-from truths import Truth, can_be_repeated, cause_in
 
 from testbed.choosers.uniform import Uniform
 from testbed.invariant import Violation
@@ -29,6 +24,8 @@ from testbed.story.slice import Slice
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
+from tests.models.truths import Truth, can_be_repeated, cause_in
+from tests.models.worlds import fresh_arrivals, fresh_incidents, fresh_neighbours, fresh_operators
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE

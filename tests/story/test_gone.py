@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import incidents
 import pytest
-from incidents import note, shop, the_order_is_baked
-from stage import Cued, Puppet
 
 from testbed.client.client import Client
 from testbed.fault import Fault
@@ -24,6 +21,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models import incidents
+from tests.models.incidents import note, shop, the_order_is_baked
+from tests.shared.stage import Cued, Puppet
 
 STRUCK = "fault*crash baker"
 

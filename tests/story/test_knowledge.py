@@ -6,8 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from binders import two_binders
-from stage import Cued, Doing, note, world_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -25,6 +23,8 @@ from testbed.story.knowledge import Act, Knowledge, StaleAct
 from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.binders import two_binders
+from tests.shared.stage import Cued, Doing, note, world_of
 
 N, M = "notes/default/n", "notes/default/m"
 

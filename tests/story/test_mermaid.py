@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from diagrams import binders, busy, rows_of
-from stage import note, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.story.mermaid import escaped, sequence
 from testbed.world.world import World
+from tests.shared.diagrams import binders, busy, rows_of
+from tests.shared.stage import note, world_of
 
 TEXT = r"(?:[^;#\n]|#(?:\d+|lt|gt);)+"
 READ = [

@@ -10,13 +10,13 @@ import re
 import textwrap
 
 import pytest
-from golden import Stories
-from shelved import race_named
 
 from testbed.races.playing import play
 from testbed.story.explain import explained
 from testbed.world import shelf
 from testbed.world.shelf import PAIR, Page
+from tests.models.worlds.shelved import race_named
+from tests.shared.golden import Stories
 
 PAIRS = [page for page in shelf.pages() if page.kind == PAIR]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import world_of
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -16,6 +15,7 @@ from testbed.story.cause import CauseShape
 from testbed.story.causes import outlived
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from tests.shared.stage import world_of
 
 KEY = "pods/default/p"
 

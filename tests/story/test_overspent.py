@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import world_of
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -17,6 +16,7 @@ from testbed.story.cause import Cause, CauseShape
 from testbed.story.opening import cause_of
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from tests.shared.stage import world_of
 
 LABELS = Map(app="web")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stage import Puppet, note
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.story.parting import side_by_side
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import Puppet, note
 
 NAMES = ("a", "b", "c")
 Held = dict[str, str]

@@ -8,9 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from binders import two_binders
-from stage import Cued, note, world_of
-from tug import tug_of_war
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -42,6 +39,9 @@ from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.binders import two_binders
+from tests.shared.stage import Cued, note, world_of
+from tests.shared.tug import tug_of_war
 
 
 def played(
@@ -247,7 +247,7 @@ def test_a_tug_of_war_is_one_sentence() -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_no_tale_is_long_and_what_broke_comes_last(seed: int) -> None:
     """Eight sentences, and two of what actors record; each of one line, with a Step of the Run."""
-    world = find("lots:drawing_lots").world({"times": 6, "faults": 4})
+    world = find("tests.shared.lots:drawing_lots").world({"times": 6, "faults": 4})
     trace, violation = played(world, Uniform(seed))
     tale = Sentences(Slice(trace, violation))
     assert len(tale.sentences) <= SENTENCES_MAX + WHYS_MAX

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.invariant import Verdict
@@ -12,6 +11,7 @@ from testbed.story.explain import Issue, explain_md, explained, story
 from testbed.story.reruns.setting import said
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.models.worlds.shelved import race_named
 
 
 def told(name: str, guard: str = "off") -> tuple[Trace, Verdict]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from binders import two_binders
-from stage import Cued, Doing, note, world_of
-
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -18,6 +15,8 @@ from testbed.turns.option import SERVE
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.binders import two_binders
+from tests.shared.stage import Cued, Doing, note, world_of
 
 
 def slice_of(world: World, chooser: Chooser, *faults: Fault, said: str = "") -> Slice:

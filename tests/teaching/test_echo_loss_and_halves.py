@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from teaching.right.half_moved import CopiesThenDeletes, DoesTheNextStep
 
 from scenarios.levels.wrong.asked_twice import TakesLossForDone
 from scenarios.levels.wrong.half_moved import (
@@ -28,6 +27,7 @@ from testbed.teaching.checking import check
 from testbed.teaching.ladder import level_of
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.teaching.right.half_moved import CopiesThenDeletes, DoesTheNextStep
 
 STATES_MAX = 2_000
 

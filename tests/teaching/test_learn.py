@@ -208,7 +208,7 @@ def test_a_check_that_passes_is_checked_itself(
     monkeypatch.setattr(wrong, "wrong_answers", lambda level: few)
     done = learn(1, "--check", "mine.py")
     assert "✓ the check itself: it refuses 3 wrong answers of 3\n" in done.out
-    right: type[Actor] = import_module("teaching.right.lost_count").ReadsAgain
+    right: type[Actor] = import_module("tests.teaching.right.lost_count").ReadsAgain
     monkeypatch.setattr(wrong, "wrong_answers", lambda level: [*few, right])
     done = learn(1, "--check", "mine.py")
     assert f"✗ the check itself: it lets {right.__name__} pass" in done.out

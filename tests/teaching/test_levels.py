@@ -34,7 +34,7 @@ def right_answers(level: LearnLevel) -> list[type[Actor]]:
     """The right answers to that level, in the order of their file; none if there is no file."""
     if not Path(__file__).with_name("right").joinpath(f"{level.name}.py").exists():
         return []
-    module = import_module(f"teaching.right.{level.name}")
+    module = import_module(f"tests.teaching.right.{level.name}")
     made = [each for each in vars(module).values() if isinstance(each, type)]
     return [c for c in made if issubclass(c, level.base) and c.__module__ == module.__name__]
 

@@ -12,7 +12,7 @@ from testbed.teaching.ladder import level_of, levels
 from testbed.teaching.scoring import RUNS, score, score_text
 
 RUSH = level_of(10)
-RIGHT = import_module("teaching.right.rush_hour")
+RIGHT = import_module("tests.teaching.right.rush_hour")
 
 
 def test_who_asks_less_has_the_better_score() -> None:
@@ -58,4 +58,4 @@ def test_a_time_that_is_never_reached_is_said_so() -> None:
 def test_the_other_levels_have_none() -> None:
     """They are passed or not."""
     assert [level.number for level in levels() if level.scored_by] == [10]
-    assert score(level_of(1), import_module("teaching.right.lost_count").ReadsAgain) == {}
+    assert score(level_of(1), import_module("tests.teaching.right.lost_count").ReadsAgain) == {}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stage import Puppet, note
-
 from testbed.client.client import Client
 from testbed.errors import Conflict
 from testbed.invariant import Evidence, always, quiescent
 from testbed.testing.mutant import Hunt, Mutant, hunt
 from testbed.world.world import World
+from tests.shared.stage import Puppet, note
 
 
 def both_sign(world: World, *, guard: bool = False) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from circle import a_reader, in_a_circle
 
 from scenarios.basics.lost_update import lost_update
 from testbed.choosers.calm import Calm
@@ -19,6 +18,7 @@ from testbed.races.racefile import load
 from testbed.testing.run import NotHeld, play
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.circle import a_reader, in_a_circle
 
 pytestmark = pytest.mark.usefixtures("own")
 LEFT = Path(".testbed/lost_update-every_signature_is_kept.race.yaml")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mutation import drawn, edits_of
-from scratch import ROOT
-from seeded_mutants import EXPLAINED, HUNG, SUBJECTS, Copy, Mutant, mutants_of, sample
+
+from tests.models.mutation import drawn, edits_of
+from tests.models.seeded_mutants import EXPLAINED, HUNG, SUBJECTS, Copy, Mutant, mutants_of, sample
+from tests.shared.scratch import ROOT
 
 ROOMS = (
     "testbed/store",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from circle import a_reader, in_a_circle
 
 from testbed.errors import UnknownName
 from testbed.testing.run import NotHeld
 from testbed.testing.seek import runs_of, seek
+from tests.shared.circle import a_reader, in_a_circle
 
 pytestmark = pytest.mark.usefixtures("own")
 

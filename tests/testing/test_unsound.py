@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from small_worlds import Brute
 
 from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
@@ -15,6 +14,7 @@ from testbed.testing.complete.edits import edited
 from testbed.testing.complete.mutants import MUTANTS
 from testbed.testing.complete.unsound import Unsound, every_class, seen_by
 from testbed.testing.complete.worlds import Scene
+from tests.models.worlds.small_worlds import Brute
 
 SCENES = {name: scene for name, scene in vars(mutants).items() if isinstance(scene, Scene)}
 BRUTE_MAX, SAMPLED = 200, 150

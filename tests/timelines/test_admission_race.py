@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from timelines import Cluster, build, creates, pod_of
-from visible import visible
 
 from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet.invariants import kubelet_claims
@@ -25,6 +23,8 @@ from testbed.races.playing import Played, play
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models.timelines import Cluster, build, creates, pod_of
+from tests.models.visible import visible
 
 RACE = """
 scenario: test_admission_race:admission_race

@@ -10,9 +10,6 @@ from typing import Any
 import attrs
 import pytest
 import yaml
-from observed import BIND_ERROR, Attempt, attempts_of
-from timelines import SCHEDULER, Cluster, Deed, build, creates
-from visible import visible
 
 from actors.scheduler import Scheduler
 from testbed.invariant import Evidence, always
@@ -22,6 +19,9 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models.observed import BIND_ERROR, Attempt, attempts_of
+from tests.models.timelines import SCHEDULER, Cluster, Deed, build, creates
+from tests.models.visible import visible
 
 FILE = Path(__file__).parent.parent / "golden_timelines.yaml"
 UNTIL_S = 120

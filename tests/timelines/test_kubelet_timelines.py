@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from nodes import KUBELET, at, pod_of, story
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
@@ -33,6 +31,8 @@ from testbed.objects import (
 from testbed.objects.quantity import milli
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.nodes import KUBELET, at, pod_of, story
+from tests.shared.stage import Puppet
 
 MB, NODE = 10**6, "n1"
 BEGIN_S = 100

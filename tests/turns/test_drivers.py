@@ -7,8 +7,6 @@ from typing import Any
 import attrs
 import pytest
 import trio
-from recipes import recipes
-from stage import note, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -37,6 +35,8 @@ from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
+from tests.models.worlds.recipes import recipes
+from tests.shared.stage import note, world_of
 
 DRIVERS = ("trio", "direct")
 NAMES = ("red", "green", "blue")

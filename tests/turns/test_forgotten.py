@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import trio
-from stage import Cued, Puppet
 
 from testbed import ApiError, Cache, Client, Operation, World
 from testbed.choosers.calm import Calm
@@ -21,6 +20,7 @@ from testbed.code.whose import TESTBED, whose
 from testbed.errors import HarnessError, NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
+from tests.shared.stage import Cued, Puppet
 
 # mypy: disable-error-code="unused-coroutine, unused-awaitable"
 Doing = Callable[[Client], Coroutine[Any, Any, Any]]

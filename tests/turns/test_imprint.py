@@ -11,8 +11,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from lots import drawing_lots
-from stage import Puppet, note
 
 from testbed.chooser import Chooser
 from testbed.choosers.bounded import Bounded
@@ -32,6 +30,8 @@ from testbed.turns.suspects import suspects_of
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.shared.lots import drawing_lots
+from tests.shared.stage import Puppet, note
 
 COUNTED = [0]
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, note, world_of
-from strike import at_every_turn
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
@@ -24,6 +22,8 @@ from testbed.store.endpoint import Operation
 from testbed.turns.life import Life, Role
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import Doing, note, world_of
+from tests.shared.strike import at_every_turn
 
 DRIVERS = ("trio", "direct")
 both_drivers = pytest.mark.parametrize("driver", DRIVERS)

@@ -6,8 +6,6 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recipes import recipes
-from stage import Doing, Puppet, note, play, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -22,6 +20,8 @@ from testbed.turns.trace import Step, Trace
 from testbed.turns.waits import Signal
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
+from tests.models.worlds.recipes import recipes
+from tests.shared.stage import Doing, Puppet, note, play, world_of
 
 
 def footprint(reads: str = "", writes: str = "") -> Footprint:

@@ -8,7 +8,6 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stage import Puppet, note, world_of
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
@@ -21,6 +20,7 @@ from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options, Pending
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 import trio
-from stage import note, world_of
-from strike import Raises
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -27,6 +25,8 @@ from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import note, world_of
+from tests.shared.strike import Raises
 
 DRIVERS = ("trio", "direct")
 both_drivers = pytest.mark.parametrize("driver", DRIVERS)

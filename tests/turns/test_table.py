@@ -12,8 +12,6 @@ import attrs
 import pytest
 import trio
 from hypothesis.errors import StopTest
-from stage import Doing, Puppet, note, world_of
-from strike import Raises
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -33,6 +31,8 @@ from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.world import World
+from tests.shared.stage import Doing, Puppet, note, world_of
+from tests.shared.strike import Raises
 
 DRIVERS = ("trio", "direct")
 both_drivers = pytest.mark.parametrize("driver", DRIVERS)

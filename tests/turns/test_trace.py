@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from stage import world_of
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
@@ -24,8 +23,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import FORMAT, Step, Trace
 from testbed.version import VERSION
 from testbed.world.scenario import find
+from tests.shared.stage import world_of
 
-LOTS = find("lots:drawing_lots")
+LOTS = find("tests.shared.lots:drawing_lots")
 LOST_UPDATE = find("lost_update")
 FAULTS = {"faults": 2}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from stage import Cued, Doing, note, world_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -17,6 +16,7 @@ from testbed.objects import Note
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.turns.waits import Waitable
+from tests.shared.stage import Cued, Doing, note, world_of
 
 DRIVERS = ("trio", "direct")
 pytestmark = pytest.mark.parametrize("driver", DRIVERS)

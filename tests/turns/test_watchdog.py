@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 import trio
-from stage import Doing, note, world_of
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -34,6 +33,7 @@ from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
 from testbed.world.world import World
+from tests.shared.stage import Doing, note, world_of
 
 DRIVERS = ("trio", "direct")
 both_drivers = pytest.mark.parametrize("driver", DRIVERS)

@@ -9,7 +9,6 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from brushes import PAINTER, Brush, painting
 
 from testbed import policy
 from testbed.choosers.calm import Calm
@@ -17,12 +16,13 @@ from testbed.cli import main
 from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.run import play
 from testbed.world.scenario import of
+from tests.shared.brushes import PAINTER, Brush, painting
 
 PAINTING = of(painting)
 MINE = """
     import attrs
     from testbed import Actor
-    from brushes import Brush
+    from tests.shared.brushes import Brush
 
     class Fan(Brush):
         "One of my own."
@@ -165,7 +165,11 @@ def test_a_name_alone_is_never_imported(mine: Path) -> None:
         ("absent.py", None, "--policy absent.py: expected a Python file"),
         ("mine.txt", "", "--policy mine.txt: expected a Python file"),
         ("my-own.py", "", "--policy my-own.py: expected a Python file"),
-        ("empty.py", "from brushes import Brush", "--policy empty.py: no class stands in it"),
+        (
+            "empty.py",
+            "from tests.shared.brushes import Brush",
+            "--policy empty.py: no class stands in it",
+        ),
         ("json.py", "class A: pass", "another module is called 'json'"),
         ("colorsys.py", "class A: pass", "another module is called 'colorsys'"),
         ("click.py", "class A: pass", "another module is called 'click'"),
@@ -193,7 +197,7 @@ def test_a_file_that_cannot_be_used_is_told(
 
 def test_a_name_that_is_built_in_is_nobody_elses(own: Path) -> None:
     """It would never serve."""
-    Path("mine.py").write_text("from brushes import Brush\nclass Fine(Brush): pass\n")
+    Path("mine.py").write_text("from tests.shared.brushes import Brush\nclass Fine(Brush): pass\n")
     policy.load("mine.py")
     with pytest.raises(ScenarioError, match="brush 'Fine' is built in, and one of mine is called"):
         PAINTING.check({"painter.brushes": "+Fine"})
@@ -243,7 +247,7 @@ def shop(mine: Path) -> str:
     (mine.parent / "shop.py").write_text(
         dedent("""
         from testbed import quiescent
-        from brushes import painting
+        from tests.shared.brushes import painting
 
         def nobody_sprays(see):
             return "sprayed" if any(r.name == "sprays" for r in see.records) else None

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from painters import PAINTER, Switches
 
 from actors.apiserver.switches import APISERVER
 from actors.kubelet.kubelet import Kubelet
@@ -15,6 +14,7 @@ from actors.scheduler.switches import PROFILES, SCHEDULER, switches_of
 from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import USUAL, Component, on_off, one_of, text_of, told, whole
 from testbed.world.world import World
+from tests.shared.painters import PAINTER, Switches
 
 
 @pytest.mark.parametrize(

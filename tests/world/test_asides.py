@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 import pytest
-from stage import Puppet, note, world_of
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.replayed import Replayed
@@ -19,6 +18,7 @@ from testbed.turns.option import HOLD, Choice, HoldBack, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
 

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from small_worlds import Watched
-from stage import Puppet, note
 
 from testbed import Client, World, confluent
 from testbed.chooser import Chooser, Plan, RunInfo
@@ -45,6 +43,8 @@ from testbed.turns.trace import Trace
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.fault_kinds import parse_fault
 from testbed.world.scenario import Scenario, find, of, play_runs
+from tests.models.worlds.small_worlds import Watched
+from tests.shared.stage import Puppet, note
 
 CRASH = Crash("alpha", restart_after_ms=0)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 
 import pytest
-from stage import Doing, note, world_of
-from strike import Raises
 
 from testbed.chooser import CUT, Cut
 from testbed.choosers.calm import Calm
@@ -23,6 +21,8 @@ from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import Doing, note, world_of
+from tests.shared.strike import Raises
 
 DRIVERS = ("trio", "direct")
 pytestmark = pytest.mark.parametrize("driver", DRIVERS)

@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from painters import Oven, Painter, painting
-from stage import Cued, world_of
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -23,6 +21,8 @@ from testbed.testing.run import play
 from testbed.testing.seek import seek
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.shared.painters import Oven, Painter, painting
+from tests.shared.stage import Cued, world_of
 
 PAINTING = of(painting, "painting")
 
@@ -318,7 +318,7 @@ def test_a_mark_of_pytest_takes_them(pytester: pytest.Pytester) -> None:
     pytester.makeini(f"[pytest]\naddopts = {options}\ntrio_mode = true\n")
     pytester.makepyfile("""
         import pytest
-        from painters import painting
+        from tests.shared.painters import painting
 
         @pytest.mark.testbed(runs=2, switches={"alpha.color": "blue"}, violates="all_is_red")
         @pytest.mark.testbed(runs=2, switches={"profile": "old", "painter.color": "red"})
@@ -331,7 +331,7 @@ def test_a_mark_of_pytest_takes_them(pytester: pytest.Pytester) -> None:
     pytester.runpytest_inprocess().assert_outcomes(passed=3)
     pytester.makepyfile("""
         import pytest
-        from painters import painting
+        from tests.shared.painters import painting
 
         @pytest.mark.testbed(switches={"alpha.colour": "blue"})
         def both_paint(world, *, guard=False):

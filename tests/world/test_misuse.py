@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from stage import Puppet, note
 
 from testbed import World, always, confluent, eventually, quiescent
 from testbed.choosers.calm import Calm
@@ -21,6 +20,7 @@ from testbed.objects import Meta, Pod
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.scenario import find, of
+from tests.shared.stage import Puppet, note
 
 
 async def idle(client: Client) -> None:

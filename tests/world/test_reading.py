@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from stage import Puppet, note
 
 from actors.kubelet.runtime import Runtime
 from testbed import World, always, confluent, no_lasso, quiescent
@@ -26,6 +25,7 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
+from tests.shared.stage import Puppet, note
 
 
 def fine(see: Evidence) -> str | None:

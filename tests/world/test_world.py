@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet, note, world_of
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
@@ -27,6 +26,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.version import VERSION
 from testbed.world.world import World
+from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
 both_drivers = pytest.mark.parametrize("driver", DRIVERS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from counter import Counter, finish, step
 
 from testbed.errors import ApiError, BadRequest, Conflict, Invalid, NotFound
 from testbed.objects import Deployment, Map, Node, Pod
@@ -15,6 +14,7 @@ from testbed.objects.kinds import kind_by_plural
 from testbed.objects.meta import changed_fields
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import Operation
+from tests.models.counter import Counter, finish, step
 
 Tree = dict[str, Any]
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

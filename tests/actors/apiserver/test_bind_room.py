@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from counter import Counter
 
 from testbed.errors import Conflict
 from testbed.objects import Node, Pod
+from tests.models.counter import Counter
 
 
 def counter(room: str, **node: Any) -> Counter:

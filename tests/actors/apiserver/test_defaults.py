@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import play, world_of
 
 from actors.apiserver import ApiServer
 from testbed.client.client import Client
@@ -23,6 +22,7 @@ from testbed.objects import (
     UpdateStrategy,
 )
 from testbed.objects.form import to_tree
+from tests.shared.stage import play, world_of
 
 TEMPLATE = PodTemplate(spec=Pod.of("", cpu_m=100).spec)
 BRIEF = PodTemplate(spec=Pod.of("", cpu_m=100, restart_policy="Never").spec)

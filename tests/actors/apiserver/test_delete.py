@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter, deletion, finish, step, with_meta
 
 from testbed.errors import Conflict, NotFound
 from testbed.objects import Meta, Node, Pod, PodStatus, Revision
 from testbed.store.endpoint import Operation
+from tests.models.counter import Counter, deletion, finish, step, with_meta
 
 
 def times(pod: Any) -> tuple[int | None, int | None]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter, eviction, finish, step, told, with_meta
 
 from testbed.errors import BadRequest, Conflict, Forbidden, InternalError, NotFound, TooManyRequests
 from testbed.objects import (
@@ -22,6 +21,7 @@ from testbed.objects import (
 from testbed.objects.binding import Preconditions
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.store.endpoint import Operation
+from tests.models.counter import Counter, eviction, finish, step, told, with_meta
 
 APP = {"app": "a"}
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from announced import uncovered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
@@ -42,6 +41,7 @@ from testbed.store.footprint import Marks
 from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.store.watch import Watch
+from tests.shared.announced import uncovered
 
 KINDS = (Pod, PriorityClass, ResourceQuota, ReplicaSet, PodDisruptionBudget)
 LAGS: list[tuple[str, ...]] = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import Doing, Played, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.apiserver.housekeeping import Housekeeping
@@ -13,6 +12,7 @@ from actors.shared.recorder import Recorder
 from testbed import Client, World
 from testbed.faults.crash import Crash
 from testbed.objects import Event, Map, Note, Pod
+from tests.shared.stage import Doing, Played, Puppet, play
 
 SECOND_MS, MINUTE_MS, HOUR_MS = 1000, 60_000, 3_600_000
 

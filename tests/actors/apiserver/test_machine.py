@@ -13,21 +13,6 @@ from typing import Any
 
 import attrs
 import pytest
-from api_model import (
-    BUDGETS,
-    CLASSES,
-    OVER,
-    PODS,
-    QUOTAS,
-    Doing,
-    Model,
-    Refused,
-    ServerView,
-    Thing,
-    Wish,
-    plural_of,
-    reported,
-)
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -72,6 +57,21 @@ from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.store.watch import Watch
 from testbed.world.world import World
+from tests.models.api_model import (
+    BUDGETS,
+    CLASSES,
+    OVER,
+    PODS,
+    QUOTAS,
+    Doing,
+    Model,
+    Refused,
+    ServerView,
+    Thing,
+    Wish,
+    plural_of,
+    reported,
+)
 
 KINDS = (PODS, BUDGETS, CLASSES, QUOTAS)
 PHASES = ("Pending", "Running", "Succeeded", "Failed")

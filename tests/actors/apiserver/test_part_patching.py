@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from counter import Counter
-from drawn_trees import anything, headed, inner, trees_for, trees_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +19,8 @@ from testbed.objects.meta import wire
 from testbed.objects.plain import frozen
 from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
+from tests.models.clusters.drawn_trees import anything, headed, inner, trees_for, trees_of
+from tests.models.counter import Counter
 
 HOWS = st.sampled_from(["merge", "strategic", "strategic"])
 MERGED = frozenset((*KEYS, *SETS))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from counter import Counter, refusal
 
 from testbed.errors import BadRequest, Conflict, Invalid
 from testbed.objects import Deployment, DeploymentSpec, LabelSelector, Map, Meta, Pod, PodTemplate
+from tests.models.counter import Counter, refusal
 
 REFUSED = "the server rejected our request due to an error in our request"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from counter import Counter, about, finish, named, step, told, with_meta
-from cursors import catch_up
 
 from actors.apiserver.bare_server import EVENTS_KEPT, KEPT_MS
 from testbed import Selector
@@ -15,6 +13,8 @@ from testbed.objects import Map, Node, Pod, Revision
 from testbed.objects.labels import parse
 from testbed.store.endpoint import Operation
 from testbed.store.store import Store
+from tests.models.counter import Counter, about, finish, named, step, told, with_meta
+from tests.shared.cursors import catch_up
 
 
 def listed(counter: Counter, at: Any = "", selector: Selector | None = None, **options: Any) -> Any:

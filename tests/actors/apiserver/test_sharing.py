@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter, finish, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from testbed.objects import Map, Pod, ReplicaSet, Scale, ScaleSpec
 from testbed.objects.form import to_tree
 from testbed.objects.plain import frozen
 from testbed.store.selector import Selector
+from tests.models.counter import Counter, finish, step
 
 ALL = Selector(namespace="default")
 

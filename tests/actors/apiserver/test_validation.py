@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter
 
 from actors.apiserver import ApiServer
 from testbed.errors import Invalid, ScenarioError
@@ -29,6 +28,7 @@ from testbed.objects import (
 )
 from testbed.objects.quantity import amounts
 from testbed.world.world import World
+from tests.models.counter import Counter
 
 NEGATIVE = "must be greater than or equal to 0"
 UNRELATED = "`selector` does not match template `labels`"

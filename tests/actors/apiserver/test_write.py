@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from counter import Counter, about, with_meta
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +34,7 @@ from testbed.objects.pod import SchedulingGate
 from testbed.objects.quantity import amounts
 from testbed.store.endpoint import Operation
 from testbed.store.store import Store
+from tests.models.counter import Counter, about, with_meta
 
 
 def budget(name: str = "b", **spec: Any) -> PodDisruptionBudget:

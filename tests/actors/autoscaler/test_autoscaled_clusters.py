@@ -3,10 +3,7 @@ and whatever people do."""
 
 from __future__ import annotations
 
-import autoscaled_clusters
 import pytest
-from autoscaled_clusters import autoscaled_cluster, is_told_in_time
-from cluster_runs import breaches, restarting, verdicts
 
 from actors.autoscaler.growth_mutants import forgetful
 from testbed.fault import Fault
@@ -15,6 +12,9 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
 from testbed.invariant import Verdict
+from tests.models.clusters import autoscaled_clusters
+from tests.models.clusters.autoscaled_clusters import autoscaled_cluster, is_told_in_time
+from tests.models.clusters.cluster_runs import breaches, restarting, verdicts
 
 RUNS, CHUNK = 20, 25
 """How many Runs of each cluster the long form plays, and how many clusters are one test of it."""

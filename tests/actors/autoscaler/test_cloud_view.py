@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from stage import Puppet
-
 from actors.apiserver import ApiServer
 from actors.autoscaler.state.cloud_view import CloudView
 from actors.cloud import NodeGroup, join_cloud
@@ -16,6 +14,7 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Node
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.stage import Puppet
 
 
 async def reads_and_deletes(client: Client) -> None:

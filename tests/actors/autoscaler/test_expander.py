@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from growing import fates, group, passes, target, waiting
 
 from actors.autoscaler import Expander, Expansion
 from actors.autoscaler.pass_record import NO_OPTIONS, SUCCESSFUL
 from testbed import policy
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import ConfigMap
+from tests.models.worlds.growing import fates, group, passes, target, waiting
 
 
 class KeepsNone(Expander):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
@@ -23,6 +22,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.stage import Puppet
 
 
 @pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37")

@@ -6,12 +6,12 @@ from typing import Any
 
 import attrs
 import pytest
-from growing import fates, group, passes, patched, target, waiting
 
 from actors.autoscaler.pass_record import IN_COOLDOWN, NO_OPTIONS, NOT_NEEDED, SUCCESSFUL
 from testbed import Client
 from testbed.objects import Condition, Meta, Node, Pod, PriorityClass
 from testbed.objects.pod import PodStatus
+from tests.models.worlds.growing import fates, group, passes, patched, target, waiting
 
 FULL = Pod.of("full", cpu_m=4000, node_name="g-1")
 HIGH, SPARE = PriorityClass(Meta("high"), value=100), PriorityClass(Meta("spare"), value=-20)

@@ -6,13 +6,13 @@ from typing import Any
 
 import attrs
 import pytest
-from growing import SLOW, fates, group, passes, target, waiting
 
 from actors.autoscaler.pass_record import NO_OPTIONS, SUCCESSFUL, PassRecord
 from actors.cloud import Boot, NodeGroup
 from testbed import Client, Operation, World
 from testbed.objects import Condition, Node, Pod
 from testbed.objects.node import NodeStatus
+from tests.models.worlds.growing import SLOW, fates, group, passes, target, waiting
 
 SHORT = {"max_node_provision_time_ms": 60_000, "initial_backoff_ms": 50_000}
 QUICK = Boot(register_ms=20_000)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from growing import group, passes, waiting
-
 from testbed.objects import Pod, PriorityClass
 from testbed.objects.quantity import CPU
 from testbed.world.world import World
+from tests.models.worlds.growing import group, passes, waiting
 
 HIGH, SPARE = PriorityClass("high", value=100), PriorityClass("spare", value=-20)
 FULL = Pod.of("full", cpu_m=4000, node_name="g-1")

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.cloud import Boot, Cloud, CloudInstance, CloudQuota, NodeGroup, join_cloud
@@ -27,6 +26,7 @@ from testbed.objects import Condition, Map, Node, Pod, room_of
 from testbed.store.endpoint import answer_at_once
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
+from tests.shared.stage import Puppet
 
 TEMPLATE = Node.of("any", cpu_m=4000, memory=2**33, labels={"pool": "g"})
 GROUP = NodeGroup("g", max_size=3, target=1, template=TEMPLATE)

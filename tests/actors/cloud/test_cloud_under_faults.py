@@ -4,9 +4,6 @@ and a complete search sees whatever a random one comes across."""
 from __future__ import annotations
 
 import pytest
-from looking import is_seen
-from nodes import breaches
-from stage import Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.cloud import Cloud, NodeGroup, join_cloud
@@ -22,6 +19,9 @@ from testbed.faults.partition import Partition
 from testbed.objects import Node
 from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
+from tests.models.looking import is_seen
+from tests.shared.nodes import breaches
+from tests.shared.stage import Puppet, play
 
 
 def build(world: World) -> None:

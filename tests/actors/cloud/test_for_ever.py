@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.cloud import Boot, NodeGroup, join_cloud
@@ -13,6 +12,7 @@ from actors.kubelet import Machine
 from actors.shared.node_groups import delete_nodes, increase
 from testbed import Calm, Client, World, no_lasso
 from testbed.objects import Node
+from tests.shared.stage import Puppet
 
 
 @pytest.mark.parametrize("machine", [None, Machine])

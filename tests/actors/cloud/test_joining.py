@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.cloud import Boot, Cloud, NodeGroup, join_cloud
@@ -15,6 +14,7 @@ from actors.shared.node_groups import increase
 from testbed import Calm, Client, Operation, World
 from testbed.errors import Invalid, ScenarioError
 from testbed.objects import Map, Node
+from tests.shared.stage import Puppet
 
 TEMPLATE = Node.of("any", cpu_m=4000)
 GROUP = NodeGroup("g", target=1, template=TEMPLATE)

@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, play
-from workloads import Readier, all_of, template, workload_world
 
 from actors.controllers.daemonset import (
     DaemonSetController,
@@ -33,6 +31,8 @@ from testbed.objects import (
 )
 from testbed.objects.form import to_tree
 from testbed.world.world import World
+from tests.models.worlds.workloads import Readier, all_of, template, workload_world
+from tests.shared.stage import Doing, play
 
 ZONE = {"zone": "a"}
 

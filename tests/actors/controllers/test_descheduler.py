@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.descheduler.descheduler import STRATEGIES, Descheduler
@@ -43,6 +42,7 @@ from testbed.objects import (
     Toleration,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
+from tests.shared.stage import Doing, Puppet, play
 
 KEEP_AWAY = Taint("keep", effect="NoSchedule")
 HOST = "kubernetes.io/hostname"

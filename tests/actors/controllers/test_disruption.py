@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.disruption.controller import DisruptionController
@@ -30,6 +29,7 @@ from testbed.objects import (
     ReplicaSetSpec,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from tests.shared.stage import Doing, Puppet, play
 
 APP = Map(app="a")
 READY = Condition("Ready", "True")

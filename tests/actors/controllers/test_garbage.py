@@ -7,8 +7,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from stage import Doing, Puppet, play
-from strike import at_every_turn
 
 from actors.apiserver import ApiServer
 from actors.controllers.garbage import FOREGROUND, GarbageCollector
@@ -21,6 +19,8 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_request import LoseRequest
 from testbed.objects import Binding, Map, Meta, Node, Object, Owner, Pod, ReplicaSet, Target
 from testbed.turns.trace import Trace
+from tests.shared.stage import Doing, Puppet, play
+from tests.shared.strike import at_every_turn
 
 
 def owner(item: Object, *, blocks: bool = True) -> Owner:

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Cued
 
 from actors.apiserver import ApiServer
 from actors.controllers.invariants import workload_claims
@@ -42,6 +41,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.stage import Cued
 
 CRASHES = (
     Crash("replicasets", restart_after_ms=500), Crash("deployments", restart_after_ms=500),

@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Cued, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
@@ -32,6 +31,7 @@ from testbed.objects import (
     Toleration,
 )
 from testbed.turns.trace import Step
+from tests.shared.stage import Cued, Puppet, play
 
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 NOW, LATER = "NoExecute", "NoSchedule"

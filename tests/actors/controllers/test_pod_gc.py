@@ -6,13 +6,13 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.pod_gc import OUT_OF_SERVICE, PodGC
 from testbed import Client, World
 from testbed.objects import Condition, Node, Pod, PodStatus, Taint
 from testbed.turns.trace import Step
+from tests.shared.stage import Doing, Puppet, play
 
 
 def world_with(*objects: Any, do: Doing | None = None, **settings: Any) -> World:

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, Played, play, world_of
 
 from actors.apiserver import ApiServer
 from actors.controllers.quota import QuotaController, counted
@@ -25,6 +24,7 @@ from testbed.objects import (
 )
 from testbed.objects.quota import ScopeSelector
 from testbed.world.world import World
+from tests.shared.stage import Doing, Played, play, world_of
 
 SOON_MS = 100
 

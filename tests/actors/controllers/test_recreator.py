@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from nodes import delete
-from stage import Cued, Doing, Puppet
 
 from actors.apiserver import ApiServer
 from actors.controllers.recreator import EXPECTED_MS, OWNER, Recreator
@@ -23,6 +21,8 @@ from testbed.objects import Map, Pod
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.shared.nodes import delete
+from tests.shared.stage import Cued, Doing, Puppet
 
 GUARDS = pytest.mark.parametrize("guard", [False, True], ids=["server names", "own names"])
 

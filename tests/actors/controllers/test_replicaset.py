@@ -6,8 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import delete
-from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.controllers.frame.expectations import EXPIRY_MS
@@ -37,6 +35,8 @@ from testbed.objects.condition import find
 from testbed.objects.quota import QuotaSpec, QuotaStatus
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.nodes import delete
+from tests.shared.stage import Doing, Puppet, play
 
 LABELS = Map(app="web")
 SOON_MS = 100

@@ -6,8 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, play
-from workloads import Readier, all_of, template, workload_world
 
 from actors.controllers.statefulset import (
     REVISION,
@@ -21,6 +19,8 @@ from testbed.objects import Condition, Pod, PodStatus, StatefulSet, StatefulSetS
 from testbed.objects.deployment import OrderedUpdate, OrderedUpdateStrategy
 from testbed.objects.form import to_tree
 from testbed.world.world import World
+from tests.models.worlds.workloads import Readier, all_of, template, workload_world
+from tests.shared.stage import Doing, play
 
 
 def db(replicas: int, policy: str = "", partition: int = 0, version: str = "1") -> StatefulSet:

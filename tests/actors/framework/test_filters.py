@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from deciding import HOST, ZONE, a_node, a_pod, decide, far, near
 
 from actors.framework.cluster_events import (
     ANY_POD,
@@ -44,6 +43,7 @@ from testbed.objects.affinity import (
 )
 from testbed.objects.meta import Object
 from testbed.objects.pod import Port
+from tests.shared.deciding import HOST, ZONE, a_node, a_pod, decide, far, near
 
 UNEVEN = "node(s) didn't match pod topology spread constraints"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from deciding import HOST, a_node, a_pod, far, near
-from drawn_clusters import pods
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +12,8 @@ from actors.framework.podinfo import PodInfo, info_of
 from testbed.objects import Affinity, Container, LabelSelector, Map, Pod, Quantity, Resources
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm, PreferredPods
 from testbed.objects.pod import Port
+from tests.models.drawn_clusters import pods
+from tests.shared.deciding import HOST, a_node, a_pod, far, near
 
 MIB = 2**20
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 
 import pytest
-from nodes import at, bound, calm, node_world, pod_of, runtime
 
 from testbed import Client
 from testbed.objects import Map, Pod
 from testbed.world.world import World
+from tests.shared.nodes import at, bound, calm, node_world, pod_of, runtime
 
 RUNS, MEMORY = "workload.testbed/runs-ms", "usage.testbed/memory"
 

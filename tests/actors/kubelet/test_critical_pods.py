@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from nodes import at, bound, calm, node_world, pod_of, story
 
 from actors.kubelet import Workload
 from actors.kubelet.admission import Admission, admission_of
@@ -24,6 +23,7 @@ from testbed.objects import (
 )
 from testbed.objects.condition import find
 from testbed.objects.quantity import milli, whole
+from tests.shared.nodes import at, bound, calm, node_world, pod_of, story
 
 MEMORY_TAINT = "node.kubernetes.io/memory-pressure"
 

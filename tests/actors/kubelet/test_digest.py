@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from nodes import KUBELET, at, bound, calm, delete, node_world
-
 from actors.kubelet import Workload
 from actors.kubelet.back_off import STABLE_MS
 from testbed.world.world import World
+from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world
 
 
 def memory(world: World) -> Any:

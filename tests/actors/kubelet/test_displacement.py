@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import at, bound, breaches, calm, delete, failing, node_world, pod_of, story
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime, Workload
@@ -31,6 +29,8 @@ from testbed.objects import (
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
+from tests.shared.nodes import at, bound, breaches, calm, delete, failing, node_world, pod_of, story
+from tests.shared.stage import Puppet
 
 HIGH = PriorityClass(Meta("high"), value=100)
 HIGHEST = PriorityClass(Meta("highest"), value=1000)

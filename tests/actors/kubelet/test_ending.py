@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from nodes import bound, calm, pod_of, story
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Runtime, Workload
@@ -15,6 +13,8 @@ from testbed.client.client import Client
 from testbed.objects import Node, Pod
 from testbed.objects.condition import find
 from testbed.world.world import World
+from tests.shared.nodes import bound, calm, pod_of, story
+from tests.shared.stage import Puppet
 
 EVICTED = PodEnding("Evicted", "The node was low on resource: memory. ", "for memory")
 

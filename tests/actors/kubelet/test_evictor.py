@@ -6,8 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import KUBELET, ask, at, bound, calm, pod_of, runtime, story
-from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold, Workload
@@ -17,6 +15,8 @@ from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
 from testbed.objects.condition import find
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
+from tests.shared.nodes import KUBELET, ask, at, bound, calm, pod_of, runtime, story
+from tests.shared.stage import Doing, Puppet
 
 MI = 2**20
 HARD = EvictionSettings((Threshold.of("memory.available", "50Mi"),))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from nodes import at, bound, breaches, calm, failing, node_world, pod_of, runtime
 
 from actors.kubelet.invariants import NodesStayWithinMemory
 from actors.kubelet.proving_grounds.full_node import full_node
@@ -12,6 +11,7 @@ from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.objects import Map, Node
 from testbed.turns.trace import Trace
+from tests.shared.nodes import at, bound, breaches, calm, failing, node_world, pod_of, runtime
 
 pytestmark = pytest.mark.spec("KUB-40")
 

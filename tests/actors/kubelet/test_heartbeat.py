@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from nodes import KUBELET
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Pulse, PulseSensor, Runtime
@@ -19,6 +18,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.shared.nodes import KUBELET
 
 
 def beating(heartbeat: str, *, race: str = "", until_s: int = 100) -> Played:

@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import KUBELET, at, bind, bound, delete, node_world
-from stage import Cued, Puppet
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
@@ -34,6 +32,8 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.nodes import KUBELET, at, bind, bound, delete, node_world
+from tests.shared.stage import Cued, Puppet
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -7,23 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import (
-    KUBELET,
-    RUNTIME,
-    ask,
-    at,
-    bind,
-    bound,
-    calm,
-    delete,
-    node_world,
-    pod_of,
-    running,
-    runtime,
-    story,
-)
-from stage import Cued, play
-from strike import at_every_turn
 
 from actors.kubelet import Workload
 from testbed.choosers.calm import Calm
@@ -39,6 +22,23 @@ from testbed.objects import Condition, Map, Node, Pod, PodStatus, condition
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.nodes import (
+    KUBELET,
+    RUNTIME,
+    ask,
+    at,
+    bind,
+    bound,
+    calm,
+    delete,
+    node_world,
+    pod_of,
+    running,
+    runtime,
+    story,
+)
+from tests.shared.stage import Cued, play
+from tests.shared.strike import at_every_turn
 
 BOTH = pytest.mark.parametrize("driver", ["trio", "direct"])
 

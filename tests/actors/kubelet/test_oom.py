@@ -7,9 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import KUBELET, ask, at, bound, calm, node_world, pod_of, running, runtime, story
-from stage import Cued
-from strike import at_every_turn
 
 from actors.kubelet import EvictionSettings, Runtime, Threshold, Workload
 from actors.kubelet.oom import NodeMemory, OomKill, OomScore, Process, killed, oom_score_adj
@@ -22,6 +19,20 @@ from testbed.objects.pod import Resources
 from testbed.objects.quantity import amounts
 from testbed.store.store import Store
 from testbed.world.world import World
+from tests.shared.nodes import (
+    KUBELET,
+    ask,
+    at,
+    bound,
+    calm,
+    node_world,
+    pod_of,
+    running,
+    runtime,
+    story,
+)
+from tests.shared.stage import Cued
+from tests.shared.strike import at_every_turn
 
 pytestmark = pytest.mark.spec("KUB-40")
 SCORE = {"oom_model": "score"}

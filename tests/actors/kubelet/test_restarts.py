@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 import pytest
-from nodes import KUBELET, at, bound, calm, delete, node_world, pod_of, story
-from stage import Cued
 
 from actors.kubelet import Workload
 from actors.kubelet.back_off import BackOff
 from testbed.faults.crash import Crash
 from testbed.world.world import World
+from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world, pod_of, story
+from tests.shared.stage import Cued
 
 
 def crashing(runs_ms: int = 1000, exit_code: int = 1, times: int = 3, **spec: Any) -> World:

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import ask
 
 from actors.kubelet.containers import KILLED, STOPPED, Ended, Report
 from actors.kubelet.runtime import Runtime
@@ -14,6 +13,7 @@ from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound, ScenarioError
 from testbed.objects import Map, Pod
 from testbed.store.store import Store
+from tests.shared.nodes import ask
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from nodes import breaches, failing
 
 from actors.kubelet.proving_grounds.short_node import short_node
 from testbed.choosers.calm import Calm
 from testbed.turns.trace import Trace
+from tests.shared.nodes import breaches, failing
 
 GROUND = failing(short_node)
 

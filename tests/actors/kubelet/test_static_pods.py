@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from nodes import KUBELET, at, bound, calm, delete, node_world, pod_of, running, runtime, story
-from stage import Cued, play
 
 from actors.kubelet import Workload
 from actors.kubelet.static_pods import static_pod
@@ -17,6 +15,19 @@ from testbed.faults.crash import Crash
 from testbed.faults.server_error import ServerError
 from testbed.objects import Object, Pod
 from testbed.world.world import World
+from tests.shared.nodes import (
+    KUBELET,
+    at,
+    bound,
+    calm,
+    delete,
+    node_world,
+    pod_of,
+    running,
+    runtime,
+    story,
+)
+from tests.shared.stage import Cued, play
 
 NAME = "proxy-n1"
 

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from nodes import KUBELET, at, bound, calm, delete, node_world, story
-from stage import Cued, play
 
 from actors.kubelet import Workload
 from testbed.client.client import Client
 from testbed.faults.partition import Partition
+from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world, story
+from tests.shared.stage import Cued, play
 
 STATUSES = f"{KUBELET}/statuses"
 

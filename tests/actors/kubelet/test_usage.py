@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from nodes import bound, node_world
 
 from actors.kubelet.usage import Usage, behave_alike, usage_texts
 from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod
+from tests.shared.nodes import bound, node_world
 
 
 def pod(**texts: str) -> Pod:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from deciding import Nominations, Picked, a_node, a_pod, decide, snapshot_of
 
 from actors.framework.filters import FILTERS
 from actors.scheduler.decider import Decider
 from actors.scheduler.switches import switches_of
 from testbed.objects import Map
+from tests.shared.deciding import Nominations, Picked, a_node, a_pod, decide, snapshot_of
 
 
 @pytest.mark.spec("SCH-52")

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from crowds import FAULTS, crowd
-from scheduling import cluster, delete, node_of, pending, there
-from stage import play
 
 from actors.scheduler.invariants import DeedsAreDecided, WhoWaitsDoesNotPreempt, scheduler_claims
 from actors.scheduler.mutants import MUTANTS
@@ -29,6 +26,9 @@ from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
+from tests.shared.crowds import FAULTS, crowd
+from tests.shared.scheduling import cluster, delete, node_of, pending, there
+from tests.shared.stage import play
 
 
 def full(world: World) -> None:

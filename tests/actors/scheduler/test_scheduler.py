@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scheduling import (
+
+from actors.controllers.recreator import Recreator
+from actors.scheduler import Scheduler
+from testbed.choosers.struck import Struck
+from testbed.choosers.uniform import Uniform
+from testbed.client.client import Client
+from testbed.errors import UnknownName
+from testbed.faults.crash import Crash
+from testbed.faults.lag import Lag
+from testbed.invariant import Evidence, always
+from testbed.turns.trace import Trace
+from testbed.world.world import World
+from tests.shared.scheduling import (
     NAME,
     attempts,
     books,
@@ -21,20 +33,8 @@ from scheduling import (
     with_kubelets,
     writes,
 )
-from stage import Puppet, play
-from strike import at_every_turn
-
-from actors.controllers.recreator import Recreator
-from actors.scheduler import Scheduler
-from testbed.choosers.struck import Struck
-from testbed.choosers.uniform import Uniform
-from testbed.client.client import Client
-from testbed.errors import UnknownName
-from testbed.faults.crash import Crash
-from testbed.faults.lag import Lag
-from testbed.invariant import Evidence, always
-from testbed.turns.trace import Trace
-from testbed.world.world import World
+from tests.shared.stage import Puppet, play
+from tests.shared.strike import at_every_turn
 
 FULL = "0/1 nodes are available: 1 Insufficient cpu."
 NOBODY = "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."

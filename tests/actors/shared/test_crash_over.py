@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from stage import note, world_of
 
 from actors.shared.crash_over import CrashOver
 from testbed.choosers.calm import Calm
@@ -12,6 +11,7 @@ from testbed.faults.crash import Crash
 from testbed.turns.pending import Alternatives, Options
 from testbed.world.fault_kinds import as_named
 from testbed.world.world import World
+from tests.shared.stage import note, world_of
 
 
 async def lists_and_creates(client: Client) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stage import Puppet, play, world_of
 
 from actors.shared.leader import LEASE_MS, Leader
 from testbed.choosers.uniform import Uniform
@@ -19,6 +18,7 @@ from testbed.faults.stall import Stall
 from testbed.invariant import Evidence, always
 from testbed.objects import Lease
 from testbed.world.world import World
+from tests.shared.stage import Puppet, play, world_of
 
 LEADS_S = 45
 Says = list[tuple[int, str, Any]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import Doing, Played, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.shared.recorder import MESSAGE_MAX, REFRESH_MS, SERIES_MS, Recorder
@@ -13,6 +12,7 @@ from testbed import Client, Operation, World
 from testbed.faults.crash import Crash
 from testbed.invariants.events import nobody_decides_by_events
 from testbed.objects import Event, Node, Pod, Reference, Revision
+from tests.shared.stage import Doing, Played, Puppet, play
 
 MINUTE_MS = 60_000
 POD = Pod.of("p").with_meta(uid="u1", revision=Revision("7"))

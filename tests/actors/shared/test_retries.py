@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import note, play, world_of
 
 from actors.apiserver import ApiServer
 from actors.shared.retries import RETRY_MS_MAX, make, until_told
@@ -26,6 +25,7 @@ from testbed.errors import (
 )
 from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Pod
+from tests.shared.stage import note, play, world_of
 
 PASSING = (Conflict, Forbidden, InternalError, TimedOut, TooManyRequests, Unavailable)
 FOR_GOOD = (AlreadyExists, BadRequest, Expired, Invalid, NotFound)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from stage import world_of
-
 from actors.shared.who_comes_again import who_comes_again
 from testbed import Evidence, always
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.objects import Pod
+from tests.shared.stage import world_of
 
 
 def of(label: str, name: str) -> Pod:

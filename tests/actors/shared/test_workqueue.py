@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from stage import play, world_of
 
 from actors.shared.workqueue import AGAIN_MS_MAX, Workqueue, is_done
 from testbed import Client
 from testbed.errors import ApiError, Conflict, NotFound, Unavailable
+from tests.shared.stage import play, world_of
 
 
 def played(do: Any) -> list[Any]:

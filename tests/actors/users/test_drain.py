@@ -8,8 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from nodes import node_world
-from stage import Cued, Doing
 
 from actors.kubelet import Workload
 from actors.users.commands import DrainCommand
@@ -34,6 +32,8 @@ from testbed.objects import (
 from testbed.objects.pod import FAILED, PodStatus
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.nodes import node_world
+from tests.shared.stage import Cued, Doing
 
 
 def owned(name: str, kind: str = "ReplicaSet", **spec: Any) -> Pod:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from stage import Cued
-
 from actors.apiserver import ApiServer
 from actors.users.commands import (
     Command,
@@ -33,6 +31,7 @@ from testbed.objects import (
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.stage import Cued
 
 WEB = ReplicaSet("web")
 JOB = Job("job", spec=JobSpec(template=PodTemplate(spec=PodSpec(restart_policy="Never"))))

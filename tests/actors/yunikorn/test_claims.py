@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from cores import NODE, books, daemons, node_of_y1, yunikorns
-from nodes import breaches
 
 from actors.yunikorn.invariants import (
     BooksBalance,
@@ -31,6 +29,8 @@ from testbed.objects import Map
 from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models.worlds.cores import NODE, books, daemons, node_of_y1, yunikorns
+from tests.shared.nodes import breaches
 
 FAULTS = (
     Crash("yunikorn", restart_after_ms=500), Crash("yunikorn-core", restart_after_ms=700),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from cores import NODE, Talk, gt_y1
 
 from actors.yunikorn import QueueSettings
 from testbed.errors import Expired, Invalid
 from testbed.objects import Map, Node, Taint
 from testbed.objects.affinity import NO_SCHEDULE
+from tests.models.worlds.cores import NODE, Talk, gt_y1
 
 TWO = (Node.of("a", cpu_m=10_000), Node.of("b", cpu_m=10_000))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from cores import NODE, Talk, gt_y1
 
 from actors.yunikorn.core.allocation import Allocation
 from actors.yunikorn.core.preemption.sorting import in_order
 from actors.yunikorn.messages import AllocationRequest
 from actors.yunikorn.switches import YuniKornSwitches
 from testbed.objects import Map, Node
+from tests.models.worlds.cores import NODE, Talk, gt_y1
 
 R3_R2 = ["free r3", "free r2"]
 NOBODY = ["RequiredNodePreemptionFailed"]

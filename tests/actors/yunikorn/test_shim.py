@@ -6,9 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from cores import NODE, books, daemons, node_of_y1, seen, yunikorns
-from nodes import at, delete
-from stage import play
 
 from actors.shared.verbs import bind
 from actors.yunikorn.invariants import yunikorn_claims
@@ -41,6 +38,9 @@ from testbed.races.playing import play as play_race
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.models.worlds.cores import NODE, books, daemons, node_of_y1, seen, yunikorns
+from tests.shared.nodes import at, delete
+from tests.shared.stage import play
 
 X = "x-vbbhn"
 """The pod of the DaemonSet, as the server names it."""

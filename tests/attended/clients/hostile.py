@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from malice import HUNG_UP, ROWS, SERVED, WRITES, Malice
-from programs import TOKEN, WITHIN_S, Answered
+from tests.attended.malice import HUNG_UP, ROWS, SERVED, WRITES, Malice
+from tests.attended.programs import TOKEN, WITHIN_S, Answered
 
 DONE = Path(sys.argv[1])
 KUBECONFIG = json.loads(Path(os.environ["KUBECONFIG"]).read_text())

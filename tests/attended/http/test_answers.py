@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from door import Door
 from kubernetes.client import ApiClient
 
 from testbed.attended.http.accept import PARTIAL as PARTIAL_OBJECT
@@ -30,6 +29,7 @@ from testbed.objects.meta import LOOKED
 from testbed.objects.pod import Pod
 from testbed.store.delivery import ADDED, MODIFIED, Delivery
 from testbed.store.endpoint import answer_at_once
+from tests.attended.door import Door
 
 CORE, EVENTS = "/api/v1", "/apis/events.k8s.io/v1"
 PODS, PDBS = f"{CORE}/namespaces/shop/pods", "/apis/policy/v1/namespaces/shop/poddisruptionbudgets"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from door import Door
+
+from tests.attended.door import Door
 
 WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
 APPLY = {"content-type": "application/apply-patch+yaml"}

@@ -12,13 +12,13 @@ from typing import TypeVar
 
 import httpx
 import pytest
-from programs import TINY_S, TOKEN, asked, program, pump, request, tries
 
 from testbed.attended.http.exchange import Exchange
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.tokens import known
 from testbed.errors import HarnessBug
+from tests.attended.programs import TINY_S, TOKEN, asked, program, pump, request, tries
 
 Found = TypeVar("Found")
 

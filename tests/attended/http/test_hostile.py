@@ -11,12 +11,21 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 import pytest
-from malice import GOOD, HUNG_UP, LIMITS, ROWS, SERVED, WRITES, Malice, chunked
-from programs import TINY_S, TOKEN, WITHIN_S, asked, descriptors, program, pump, request
 
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.tokens import known
+from tests.attended.malice import GOOD, HUNG_UP, LIMITS, ROWS, SERVED, WRITES, Malice, chunked
+from tests.attended.programs import (
+    TINY_S,
+    TOKEN,
+    WITHIN_S,
+    asked,
+    descriptors,
+    program,
+    pump,
+    request,
+)
 
 
 @pytest.fixture

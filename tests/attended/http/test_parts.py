@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from door import Door
+
+from tests.attended.door import Door
 
 APPS, CORE = "/apis/apps/v1/namespaces/shop", "/api/v1/namespaces/shop"
 MERGE = {"content-type": "application/merge-patch+json"}

@@ -10,7 +10,7 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from conformance.autoscale.shape import Autoscale
+from tests.conformance.autoscale.shape import Autoscale
 
 CASES = Path(__file__).parent.parent / "corpus" / "autoscale.jsonl.gz"
 SHOWN = 12

@@ -14,8 +14,6 @@ import attrs
 from actors.apiserver import ApiServer
 from actors.cloud import CloudInstance, NodeGroup
 from actors.shared.machines.registering import NOT_READY
-from conformance.autoscale.clock import CaseClock
-from conformance.autoscale.objects import CaseObjects, Tree, boot_of
 from testbed import BETWEEN, Actor, Cache, Client, Operation
 from testbed.errors import ApiError, InternalError, NotFound, TooManyRequests
 from testbed.objects import (
@@ -32,6 +30,8 @@ from testbed.objects.calendar import whole_second
 from testbed.store.endpoint import Handler
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Store
+from tests.conformance.autoscale.clock import CaseClock
+from tests.conformance.autoscale.objects import CaseObjects, Tree, boot_of
 
 HAND = "hand"
 STOP_LATE_MS = 300

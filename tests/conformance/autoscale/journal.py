@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from actors.autoscaler.pass_record import PassRecord
-from conformance.autoscale.clock import CaseClock
 from testbed import Evidence, Invariant
 from testbed.client.request import Request
 from testbed.errors import ApiError
@@ -15,6 +14,7 @@ from testbed.objects import DeleteOptions, Node, condition
 from testbed.objects.affinity import Taint
 from testbed.store.change import Change
 from testbed.turns.trace import Record, Step
+from tests.conformance.autoscale.clock import CaseClock
 
 Entry = dict[str, Any]
 AUTOSCALER, CLOUD_SIDE = "autoscaler", "cloud-controller"

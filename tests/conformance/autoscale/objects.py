@@ -9,7 +9,6 @@ import attrs
 
 from actors.cloud import Boot, CloudInstance, NodeGroup
 from actors.shared.node_groups import OTHER_ERROR, OUT_OF_RESOURCES
-from conformance.autoscale.clock import CaseClock
 from testbed.objects import (
     Condition,
     DaemonSet,
@@ -36,6 +35,7 @@ from testbed.objects.plain import frozen
 from testbed.objects.pod import Container, Port, Resources
 from testbed.objects.quantity import amounts
 from testbed.objects.workload import DaemonSetSpec, JobSpec, PodTemplate, ReplicaSetSpec
+from tests.conformance.autoscale.clock import CaseClock
 
 Tree = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"

@@ -9,16 +9,16 @@ import attrs
 from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.autoscaler.announcer import Announcer
 from actors.cloud import Cloud, CloudController
-from conformance.autoscale.clock import CaseClock
-from conformance.autoscale.emulation import Hand, Holding, Kubelets, LenientServer, Others
-from conformance.autoscale.journal import AUTOSCALER, Journal
-from conformance.autoscale.lots import Lots
-from conformance.autoscale.objects import CaseObjects, Tree
-from conformance.autoscale.telling import Told, outcome_of
 from testbed import Client, World
 from testbed.objects import Object
 from testbed.objects.event import NORMAL
 from testbed.turns.trace import Trace
+from tests.conformance.autoscale.clock import CaseClock
+from tests.conformance.autoscale.emulation import Hand, Holding, Kubelets, LenientServer, Others
+from tests.conformance.autoscale.journal import AUTOSCALER, Journal
+from tests.conformance.autoscale.lots import Lots
+from tests.conformance.autoscale.objects import CaseObjects, Tree
+from tests.conformance.autoscale.telling import Told, outcome_of
 
 GIB = 2**30
 AS_THEY_ARE = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import attrs
 
-from conformance.autoscale.matching import mismatches
-from conformance.autoscale.playing import play
-from conformance.shape import Line
+from tests.conformance.autoscale.matching import mismatches
+from tests.conformance.autoscale.playing import play
+from tests.conformance.shape import Line
 
 EXACT = "exact"
 LOTS_MAX = 20

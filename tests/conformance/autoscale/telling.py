@@ -13,10 +13,10 @@ from actors.autoscaler.pass_record import (
     ScaleUpRecord,
     Unremovable,
 )
-from conformance.autoscale.clock import CaseClock
-from conformance.autoscale.journal import Entry, Journal
 from testbed.objects import Node
 from testbed.store.store import Store
+from tests.conformance.autoscale.clock import CaseClock
+from tests.conformance.autoscale.journal import Entry, Journal
 
 Told = dict[str, Any]
 DECIMALS = 9

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from conformance.autoscale.clock import CaseClock
-from conformance.autoscale.matching import is_same_instant, mismatches
-from conformance.autoscale.playing import play
-from conformance.autoscale.shape import Autoscale
-from conformance.conftest import OURS
-from conformance.reading import cases_in
+from tests.conformance.autoscale.clock import CaseClock
+from tests.conformance.autoscale.matching import is_same_instant, mismatches
+from tests.conformance.autoscale.playing import play
+from tests.conformance.autoscale.shape import Autoscale
+from tests.conformance.conftest import OURS
+from tests.conformance.reading import cases_in
 
 Tree = dict[str, Any]
 HOURS = 400

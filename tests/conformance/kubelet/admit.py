@@ -10,11 +10,11 @@ import attrs
 from actors.kubelet.admission import admission_of
 from actors.kubelet.admission.pressure import MEMORY_PRESSURE
 from actors.shared.critical import SOURCE
-from conformance.shape import Line, unlike
 from testbed.objects import Map, Node, Pod, Quantity, Resources, Taint, Toleration
 from testbed.objects.affinity import Affinity
 from testbed.objects.pod import Container, Port, qos_of
 from testbed.objects.quantity import milli, whole
+from tests.conformance.shape import Line, unlike
 
 
 @attrs.frozen

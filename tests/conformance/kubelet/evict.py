@@ -21,10 +21,10 @@ from actors.kubelet.eviction.signals import (
 )
 from actors.kubelet.eviction.threshold import ThresholdValue
 from actors.kubelet.switches import KubeletSwitches
-from conformance.kubelet.admit import pod_of
-from conformance.shape import Line, unlike
 from testbed.objects import Map
 from testbed.objects.quantity import whole
+from tests.conformance.kubelet.admit import pod_of
+from tests.conformance.shape import Line, unlike
 
 SWITCHES = KubeletSwitches()
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from small_clusters import Lots, budget_for
 
 from actors.apiserver import ApiServer
 from actors.apiserver.invariants import protocol_claims
@@ -44,6 +43,7 @@ from testbed.objects.workload import PodTemplate, ReplicaSetSpec
 from testbed.store.endpoint import Operation
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
+from tests.models.clusters.small_clusters import Lots, budget_for
 
 LIFE_MS, TURNS_MAX = 240_000, 12_000
 PRIORITIES = {"spare": -20, "low": 0, "high": 1000}

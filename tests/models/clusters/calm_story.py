@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from visible import visible
-
 from testbed.choosers.calm import Calm
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.visible import visible
 
 
 def calm_story(name: str, switches: dict[str, str] | None = None) -> tuple[str, list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import attrs
-from all_faults import all_faults
 
 from testbed.choosers.uniform import Uniform
 from testbed.fault import Fault
@@ -11,6 +10,7 @@ from testbed.faults.crash import Crash
 from testbed.invariant import Verdict
 from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
+from tests.models.all_faults import all_faults
 
 
 def restarting(restart_ms: int) -> tuple[Fault, ...]:

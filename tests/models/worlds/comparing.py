@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
-from doing import Action, said_by
-from drawn_world import Drawn, Program
-from small_worlds import Brute, Watched
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.choosers.complete import Complete
@@ -17,6 +14,9 @@ from testbed.errors import HarnessError
 from testbed.turns.pending import Alternatives, Options
 from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
+from tests.models.worlds.doing import Action, said_by
+from tests.models.worlds.drawn_world import Drawn, Program
+from tests.models.worlds.small_worlds import Brute, Watched
 
 
 @attrs.frozen

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from stage import Doing, Puppet
-
 from actors.apiserver import ApiServer
 from actors.controllers.daemonset import DaemonSetController
 from actors.kubelet import Kubelet, Runtime
@@ -29,6 +27,7 @@ from testbed.objects import (
 from testbed.store.endpoint import Operation
 from testbed.store.store import Store
 from testbed.world.world import World
+from tests.shared.stage import Doing, Puppet
 
 NODE = "n"
 

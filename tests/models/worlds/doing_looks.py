@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from doing import KINDS, ORDERS, Desk, does, said_by, saying, selecting
-
 from testbed.client.cache import Cache
 from testbed.objects import Object
+from tests.models.worlds.doing import KINDS, ORDERS, Desk, does, said_by, saying, selecting
 
 # -- revisions, objects, errors --------------------------------------------------------------------
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from doing import KINDS, Desk, does, made, said_by, saying, selecting
-
 from testbed.client.stream import Stream
 from testbed.objects import Binding, Eviction, Map, Meta, Target
 from testbed.store.endpoint import Operation
+from tests.models.worlds.doing import KINDS, Desk, does, made, said_by, saying, selecting
 
 
 @does("get")

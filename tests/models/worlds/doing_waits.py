@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from doing import WORDS, Action, Desk, does
-
 from testbed.errors import Cancelled
+from tests.models.worlds.doing import WORDS, Action, Desk, does
 
 
 @does("spawn")

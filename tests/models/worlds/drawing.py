@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from doing import Action
-from drawn_claims import ALL_NOTES, DECLARED, LOOKS, OCCASIONS, Claimed
-from drawn_world import Drawn, Program, words_of
-from phrases import OFTEN, THEMES, Draw
 
 from testbed.fault import Fault
 from testbed.faults.break_watch import BreakWatch
@@ -23,6 +19,10 @@ from testbed.faults.restart import Restart
 from testbed.faults.server_error import REFUSALS, ServerError
 from testbed.faults.stale import Stale
 from testbed.faults.stall import Stall
+from tests.models.worlds.doing import Action
+from tests.models.worlds.drawn_claims import ALL_NOTES, DECLARED, LOOKS, OCCASIONS, Claimed
+from tests.models.worlds.drawn_world import Drawn, Program, words_of
+from tests.models.worlds.phrases import OFTEN, THEMES, Draw
 
 HEAVY = {"cache": 2, "open": 1, "spawn": 1, "twice": 1, "swap": 2}
 """What a word weighs, if not 1; looks weigh nothing."""

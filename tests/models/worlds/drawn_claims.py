@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-from doing import said_by
 
 from testbed import always, confluent, eventually, no_lasso, quiescent
 from testbed.invariant import (
@@ -25,6 +24,7 @@ from testbed.invariant import (
     Invariant,
 )
 from testbed.turns.trace import Step
+from tests.models.worlds.doing import said_by
 
 Look = Callable[[Evidence], str]
 ALL_NOTES = ("log:notes",)

@@ -6,13 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-import doing_looks
-import doing_verbs
-import doing_waits
-from doing import WORDS, Action, Desk, Shared, made
-from drawn_claims import Claimed
-from drawn_endpoints import ENDPOINTS, Gate
-from stage import Apart, Puppet
 
 from actors.apiserver import ApiServer
 from testbed.client.client import Client
@@ -25,6 +18,11 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.fault_kinds import is_aimed
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
+from tests.models.worlds import doing_looks, doing_verbs, doing_waits
+from tests.models.worlds.doing import WORDS, Action, Desk, Shared, made
+from tests.models.worlds.drawn_claims import Claimed
+from tests.models.worlds.drawn_endpoints import ENDPOINTS, Gate
+from tests.shared.stage import Apart, Puppet
 
 TURNS_MAX = 60
 """How long a Run may be: a Cache whose server is gone asks for it again and again."""

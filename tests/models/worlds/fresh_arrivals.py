@@ -11,12 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import planted
-from incidents import note, notes_of
-from stage import Puppet
-
 from testbed import ApiError, Client, Evidence, StoreEndpoint, World, always
 from testbed.objects import Note, Pod
+from tests.models import planted
+from tests.models.incidents import note, notes_of
+from tests.shared.stage import Puppet
 
 # -- a rule of the server would have refused it ---------------------------------------------------
 

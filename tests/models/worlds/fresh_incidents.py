@@ -12,8 +12,6 @@ from functools import partial
 from typing import Any
 
 import attrs
-from incidents import note, notes_of
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.controllers.recreator import Recreator
@@ -48,6 +46,8 @@ from testbed.objects import (
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.objects.labels import LabelSelector
+from tests.models.incidents import note, notes_of
+from tests.shared.stage import Puppet
 
 # -- what was refused was refused rightly ---------------------------------------------------------
 

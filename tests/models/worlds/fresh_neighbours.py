@@ -10,10 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 import attrs
-import fresh_incidents
-import planted
-from incidents import note, notes_of, pay_in_haste
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.shared.verbs import bind
@@ -33,6 +29,10 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.objects import Node, Note, Pod
+from tests.models import planted
+from tests.models.incidents import note, notes_of, pay_in_haste
+from tests.models.worlds import fresh_incidents
+from tests.shared.stage import Puppet
 
 # -- behind two reporters -------------------------------------------------------------------------
 

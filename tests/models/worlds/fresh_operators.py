@@ -9,13 +9,12 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from incidents import note, notes_of
-from stage import Puppet
-
 from actors.apiserver import ApiServer
 from testbed import ApiError, Cache, Client, Evidence, StoreEndpoint, World, always, quiescent
 from testbed.faults.crash import Crash
 from testbed.objects import ConfigMap, Meta, Note, Owner, Pod
+from tests.models.incidents import note, notes_of
+from tests.shared.stage import Puppet
 
 QUOTA = 2
 FINALIZER = "example.com/bucket"

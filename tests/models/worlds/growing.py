@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import attrs
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
@@ -17,6 +16,7 @@ from actors.cloud import Boot, NodeGroup, join_cloud
 from testbed import Calm, Client, World
 from testbed.objects import Condition, Map, Node, Object, Owner, Pod
 from testbed.objects.pod import PodStatus
+from tests.shared.stage import Puppet
 
 SLOW = Boot(register_ms=None)
 """A machine that never comes up."""

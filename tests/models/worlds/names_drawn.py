@@ -8,10 +8,6 @@ import pkgutil
 from collections.abc import Iterator
 from typing import get_type_hints
 
-import drawn_claims
-from drawn_endpoints import Diary, Gate, Ledger, Pocket
-from name_spy import Spy, names_of, parameters_of, wanted
-
 import testbed
 import testbed.errors
 import testbed.faults
@@ -29,6 +25,9 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Record
 from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep
 from testbed.world.world import World
+from tests.models.worlds import drawn_claims
+from tests.models.worlds.drawn_endpoints import Diary, Gate, Ledger, Pocket
+from tests.models.worlds.name_spy import Spy, names_of, parameters_of, wanted
 
 HELD = (
     Client, Task, Cache, Signal, Queue, Alarm, Sleep, Join, First, Stream, NextDelivery, Listing,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, TypeVar
 
-from doing import Action
+from tests.models.worlds.doing import Action
 
 T = TypeVar("T")
 

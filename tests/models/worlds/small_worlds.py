@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
-from stage import Apart, Puppet, note
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
 from testbed.choosers.equivalence.orders import Keys, OrderedTurn
@@ -24,6 +23,7 @@ from testbed.turns.trace import Trace
 from testbed.turns.waits import Queue, Signal
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
+from tests.shared.stage import Apart, Puppet, note
 
 Action = tuple[Any, ...]
 """A word, and what it needs: `("update", "x")`, `("spawn", "w", (("get", "x"),))`."""

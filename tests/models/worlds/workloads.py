@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
-from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
 from testbed import Actor, ApiError, Cache, Client
@@ -23,6 +22,7 @@ from testbed.objects import (
     UpdateStrategy,
 )
 from testbed.world.world import World
+from tests.shared.stage import Doing, Puppet
 
 LABELS = Map(app="web")
 SELECTOR = LabelSelector(LABELS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story, story_of
 
 from testbed import World
 from testbed.world.scenario import find
+from tests.models.clusters.calm_story import calm_story, story_of
 
 
 @pytest.mark.spec("SCH-95")

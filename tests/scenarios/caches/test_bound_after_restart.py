@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
-from truths import cause_in
 
 from testbed.races.playing import Played, play
 from testbed.story.cause import CauseShape
 from testbed.world.scenario import find
+from tests.models.truths import cause_in
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("bound_after_restart")
 RACE = race_named("bound_after_restart")

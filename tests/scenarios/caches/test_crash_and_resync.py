@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import play
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("crash_and_resync")
 RACE = race_named("crash_and_resync")

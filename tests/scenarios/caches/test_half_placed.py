@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
 
 from testbed.races.playing import Played, play
 from testbed.races.racefile import parse
 from testbed.world.scenario import find
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("half_placed")
 RACE = race_named("half_placed")

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -17,6 +16,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("late_bind")
 RACE = race_named("late_bind")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story, story_of
 
 from scenarios.caches.memory_from_watches import allocatable_stays
 from testbed import World
 from testbed.objects import Node
 from testbed.world.scenario import find
+from tests.models.clusters.calm_story import calm_story, story_of
 
 
 @pytest.mark.spec("SCH-43")

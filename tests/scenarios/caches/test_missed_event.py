@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
 
 from scenarios.caches.missed_event import three_in_the_way
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("missed_event")
 RACE = race_named("missed_event")

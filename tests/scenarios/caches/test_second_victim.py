@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
-from truths import cause_in
 
 from testbed.races.playing import Played, play
 from testbed.races.racefile import parse
 from testbed.story.cause import CauseShape
 from testbed.world.scenario import find
+from tests.models.truths import cause_in
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("second_victim")
 RACE = race_named("second_victim")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import Played, play
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("rollout_and_preemption")
 RACE = race_named("rollout_and_preemption")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from truths import can_be_repeated, cause_in
 
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import Played, play
 from testbed.races.racefile import parse
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.models.truths import can_be_repeated, cause_in
 
 RECIPE = find("partitioned_node")
 RACE = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from truths import cause_in
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -11,6 +10,7 @@ from testbed.story.cause import CauseShape
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.models.truths import cause_in
 
 RECIPE = find("pressure_pingpong")
 AVOIDS = {

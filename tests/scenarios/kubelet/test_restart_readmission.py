@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from strike import at_every_turn
 
 from testbed.choosers.struck import Struck
 from testbed.world.scenario import find
+from tests.shared.strike import at_every_turn
 
 RECIPE = find("restart_readmission")
 

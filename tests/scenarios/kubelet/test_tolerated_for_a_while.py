@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
-from truths import cause_in
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -15,6 +13,8 @@ from testbed.story.cause import CauseShape
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.truths import cause_in
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("tolerated_for_a_while")
 RACE = race_named("tolerated_for_a_while")

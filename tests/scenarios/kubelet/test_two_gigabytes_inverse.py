@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story
+
+from tests.models.clusters.calm_story import calm_story
 
 
 @pytest.mark.spec("KUB-32", "KUB-37")

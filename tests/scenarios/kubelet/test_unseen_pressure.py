@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.races.playing import play
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("unseen_pressure")
 RACE = race_named("unseen_pressure")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from scheduling import pod_of
 
 from actors.apiserver.mutants import bind_anyhow, with_verb
 from scenarios.leaders import handed_over
@@ -13,6 +12,7 @@ from testbed import World
 from testbed.choosers.calm import Calm
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.shared.scheduling import pod_of
 
 RECIPE = find("handed_over")
 UNFENCED = {"scheduler.fencing": "off"}

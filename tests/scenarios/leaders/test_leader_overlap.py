@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from scheduling import pod_of
-from stage import Cued, Played, play
 
 from testbed.choosers.urw import URW
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.shared.scheduling import pod_of
+from tests.shared.stage import Cued, Played, play
 
 RECIPE = find("leader_overlap")
 SENT, DECIDED = "start alpha-1/bind-a", "resume alpha-1/main queue alpha-1/ready"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story
+
+from tests.models.clusters.calm_story import calm_story
 
 PREEMPTED = ["1 delete a until 61", "1 delete b until 31", "1 nominate c n1", "31 remove b"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
 
 from scenarios.nominations.phantom_nomination import phantom_nomination
 from testbed.choosers.calm import Calm
 from testbed.races.playing import Played, play
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("phantom_nomination")
 LONG_MS = 1_000_000

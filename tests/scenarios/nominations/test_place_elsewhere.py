@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story
 
 from scenarios.nominations.place_elsewhere import d_gets_what_c_does_not_need
 from testbed import World
 from testbed.objects import Node, Pod
+from tests.models.clusters.calm_story import calm_story
 
 
 @pytest.mark.spec("SCH-102", "SCH-104")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -13,6 +12,7 @@ from testbed.races.playing import Played, play
 from testbed.races.racefile import parse
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("unseen_nomination")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story
 
 from scenarios.preemption import never_preempts
+from tests.models.clusters.calm_story import calm_story
 
 
 @pytest.mark.spec("SCH-8", "SCH-71")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from calm_story import calm_story
-from takes_all import TakesAll
 
 from testbed import policy
+from tests.models.clusters.calm_story import calm_story
+from tests.models.clusters.takes_all import TakesAll
 
 
 @pytest.mark.spec("SCH-85", "SCH-86")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("preemption_loop")
 RACE = race_named("preemption_loop")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from truths import cause_in
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.models.truths import cause_in
 
 RECIPE = find("web_server")
 

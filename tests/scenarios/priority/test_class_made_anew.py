@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import Played, play
 from testbed.world.scenario import find
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("class_made_anew")
 RACE = race_named("class_made_anew")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from shelved import race_named
 
 from testbed.choosers.calm import Calm
 from testbed.races.playing import play
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.models.worlds.shelved import race_named
 
 RECIPE = find("head_of_line")
 RACE = race_named("head_of_line")

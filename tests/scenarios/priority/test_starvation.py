@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from stage import play
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -11,6 +10,7 @@ from testbed.errors import ScenarioError
 from testbed.faults.server_error import ServerError
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.shared.stage import play
 
 RECIPE = find("starvation")
 UPTO_MS = 300_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from nodes import no_node_runs_more_than_it_has, pod_of, what_is_over_stays_over
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.complete import Complete
@@ -12,6 +11,7 @@ from testbed.faults.crash import Crash
 from testbed.invariant import always
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.shared.nodes import no_node_runs_more_than_it_has, pod_of, what_is_over_stays_over
 
 RECIPE = find("double_bind")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from stage import play
 
 from testbed.choosers.bounded import Bounded
 from testbed.faults.server_error import ServerError
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.shared.stage import play
 
 
 def violated(guard: str, runs: int) -> list[str]:

@@ -7,9 +7,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from cores import daemons, node_of_y1
-from scheduling import NAME, PRIORITIES, pending, there
-from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
 from actors.cloud import Boot, NodeGroup, join_cloud
@@ -39,6 +36,9 @@ from testbed.search.comparing.sample import Sample
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.models.worlds.cores import daemons, node_of_y1
+from tests.shared.scheduling import NAME, PRIORITIES, pending, there
+from tests.shared.stage import Doing, Puppet
 
 
 @attrs.frozen

@@ -13,7 +13,6 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from teaching.marking.hostile import HOSTILE, Hostile
 
 from testbed.cli import main
 from testbed.errors import HarnessBug
@@ -25,6 +24,7 @@ from testbed.teaching.marking.mark import AnswerMark
 from testbed.teaching.marking.marking import marked
 from testbed.teaching.marking.seal import opened, sealer
 from testbed.teaching.marking.submissions import submissions
+from tests.teaching.marking.hostile import HOSTILE, Hostile
 
 LIMITS = BoothLimits(memory_mb=300, turn_s=0.3)
 USUAL = (

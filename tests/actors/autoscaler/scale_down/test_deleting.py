@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from idle_nodes import GIB, annotated, budget, owned
-from stage import Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.autoscaler import Autoscaler, AutoscalerSettings
@@ -29,6 +27,8 @@ from testbed.objects import (
     ReplicaSet,
 )
 from testbed.objects.event import NORMAL
+from tests.models.worlds.idle_nodes import GIB, annotated, budget, owned
+from tests.shared.stage import Puppet, play
 
 Deed = Callable[[Client], Awaitable[Any]]
 TAINT = "ToBeDeletedByClusterAutoscaler"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from idle_nodes import annotated, budget, owned, replica_set
 
 from actors.autoscaler.scale_down.drainability import BlockingPod, DrainRules, moving
 from testbed.objects import Map, Pod, PodDisruptionBudget, PodStatus
+from tests.models.worlds.idle_nodes import annotated, budget, owned, replica_set
 
 SYSTEM = "kube-system"
 

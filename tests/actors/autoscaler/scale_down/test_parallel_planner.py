@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from idle_nodes import IdleCluster, budget, group, idle_node, owned
 
 from actors.autoscaler.scale_down.deletions import RunningDeletion
 from actors.autoscaler.settings import AutoscalerSettings
 from testbed.errors import ScenarioError
 from testbed.objects import Pod, PodDisruptionBudget
+from tests.models.worlds.idle_nodes import IdleCluster, budget, group, idle_node, owned
 
 THREE = ("n1", "n2", "n3")
 PARALLEL = AutoscalerSettings(parallel_drain=True, max_drain_parallelism=2)

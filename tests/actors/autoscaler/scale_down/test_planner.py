@@ -6,11 +6,20 @@ from collections.abc import Sequence
 
 import attrs
 import pytest
-from idle_nodes import GIB, IdleCluster, annotated, budget, group, idle_node, info, owned
 
 from actors.autoscaler.scale_down.deletions import RunningDeletion
 from actors.autoscaler.settings import AutoscalerSettings
 from testbed.objects import Pod, Taint
+from tests.models.worlds.idle_nodes import (
+    GIB,
+    IdleCluster,
+    annotated,
+    budget,
+    group,
+    idle_node,
+    info,
+    owned,
+)
 
 LOAD = owned("load", "n2", 2500)
 TWO = (idle_node("n1"), idle_node("n2"))

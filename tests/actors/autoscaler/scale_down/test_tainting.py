@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stage import play, world_of
 
 from actors.autoscaler.scale_down.actuation.tainting import put_taint, take_taint
 from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED
 from testbed import Client, Conflict, NotFound
 from testbed.faults.server_error import ServerError
 from testbed.objects import Node, Taint
+from tests.shared.stage import play, world_of
 
 
 def played(do: Any, *cues: str) -> list[Taint]:

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import attrs
 import pytest
-from idle_nodes import idle_node, info, owned, without_room
 
 from actors.autoscaler.scale_down.utilization import Share, utilization_of
 from testbed.objects import Container, Map, Pod, Quantity, Resources
+from tests.models.worlds.idle_nodes import idle_node, info, owned, without_room
 
 
 def cpu_of(*pods: Pod, **how: bool) -> Fraction:

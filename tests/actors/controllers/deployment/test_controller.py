@@ -6,8 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, Puppet, play
-from workloads import Readier, all_of, deployment, template, versions, workload_world
 
 from actors.apiserver import ApiServer
 from actors.controllers.deployment.controller import DeploymentController
@@ -23,6 +21,15 @@ from testbed.objects import Deployment, Event, Meta, Pod, ReplicaSet, UpdateStra
 from testbed.objects.form import to_tree
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.models.worlds.workloads import (
+    Readier,
+    all_of,
+    deployment,
+    template,
+    versions,
+    workload_world,
+)
+from tests.shared.stage import Doing, Puppet, play
 
 QUIET = {"events": "off"}
 SOON_MS = 1000

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from workloads import deployment, template
 
 from actors.controllers.deployment.bounds import max_surge, max_unavailable, min_available
 from actors.controllers.deployment.revision import HASH, hash_of, new_set, newest_of
@@ -14,6 +13,7 @@ from actors.controllers.deployment.rollout import first_size, stepped
 from actors.controllers.deployment.scaling import DESIRED, MOST, is_rescaled, scaled
 from actors.controllers.frame.wanted import wanted_by
 from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus, UpdateStrategy
+from tests.models.worlds.workloads import deployment, template
 
 
 def replica_set(name: str, size: int, available: int | None = None, **notes: Any) -> ReplicaSet:

@@ -6,13 +6,13 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import play, world_of
 
 from actors.apiserver import ApiServer
 from actors.controllers.frame.control_loop import ControlLoop, KeyedController
 from testbed import Client
 from testbed.errors import Unavailable
 from testbed.objects import Event, Node, Note
+from tests.shared.stage import play, world_of
 
 SEEN: list[tuple[int, str]] = []
 

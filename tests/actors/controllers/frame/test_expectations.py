@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from stage import play
 
 from actors.controllers.frame.expectations import EXPIRY_MS, Expectations
 from actors.controllers.switches import CONTROLLERS
 from testbed import Actor, Client, World
 from testbed.objects import Map
 from testbed.switches import Component, told
+from tests.shared.stage import play
 
 Do = Callable[[Client, Expectations, list[Any]], Awaitable[None]]
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from stage import play, world_of
-
 from actors.apiserver import ApiServer
 from actors.controllers.frame.pod_status import patch_status
 from testbed import ApiError, Client
 from testbed.objects import Pod
+from tests.shared.stage import play, world_of
 
 SEEN = {"type": "Seen", "status": "True"}
 

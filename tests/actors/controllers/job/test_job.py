@@ -6,8 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from stage import Doing, Puppet, play
-from workloads import all_of, template, workload_world
 
 from actors.apiserver import ApiServer
 from actors.controllers.garbage import GarbageCollector
@@ -21,6 +19,8 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.objects import ContainerStatus, Job, JobSpec, Map, Pod, PodStatus
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.models.worlds.workloads import all_of, template, workload_world
+from tests.shared.stage import Doing, Puppet, play
 
 QUIET = {"events": "off"}
 

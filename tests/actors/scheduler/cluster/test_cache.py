@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import attrs
 import pytest
-from deciding import a_node, a_pod
-from drawn_clusters import nodes, pods
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.framework.snapshot import Snapshot
 from actors.scheduler.cluster.cache import CacheCorrupted, NotCached, SchedulerCache
 from testbed.objects import Node, NodeStatus, Pod
+from tests.models.drawn_clusters import nodes, pods
+from tests.shared.deciding import a_node, a_pod
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from deciding import a_node, a_pod, decide
 
 from actors.scheduler.decisions.messages import fit_error
+from tests.shared.deciding import a_node, a_pod, decide
 
 
 @pytest.mark.spec("SCH-68")

@@ -6,8 +6,6 @@ from functools import partial
 
 import attrs
 import pytest
-from scheduling import NAME, cluster, delete, later, node_of, pending, pod_of, there, with_kubelets
-from stage import Doing, play
 
 from actors.scheduler.invariants import NoNominationIsLeftOver
 from actors.scheduler.mutants import MUTANTS
@@ -20,6 +18,18 @@ from testbed.objects import Pod
 from testbed.store.endpoint import Operation
 from testbed.testing.mutant import hunt
 from testbed.world.world import World
+from tests.shared.scheduling import (
+    NAME,
+    cluster,
+    delete,
+    later,
+    node_of,
+    pending,
+    pod_of,
+    there,
+    with_kubelets,
+)
+from tests.shared.stage import Doing, play
 
 
 def claimed(*pods: Pod, user: Doing | None = None) -> World:

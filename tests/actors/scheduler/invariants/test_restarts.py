@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from scheduling import NAME, node_of, pending
-from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
@@ -17,6 +15,8 @@ from testbed.faults.crash import Crash
 from testbed.objects import Node, Pod
 from testbed.testing.mutant import hunt
 from testbed.world.world import World
+from tests.shared.scheduling import NAME, node_of, pending
+from tests.shared.stage import Doing, Puppet, play
 
 LAG_MS = 5_000
 BOUND = f"serve {NAME}/bind-b create/binding pods/default/b"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from scheduling import books, cluster, delete, node_of, pending
-from stage import Doing, play
 
 from actors.shared.verbs import bind
 from testbed.client.client import Client
 from testbed.objects import Pod
 from testbed.world.world import World
+from tests.shared.scheduling import books, cluster, delete, node_of, pending
+from tests.shared.stage import Doing, play
 
 ALL = {"nominations": "all"}
 

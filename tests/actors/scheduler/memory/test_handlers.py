@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from scheduling import (
+
+from actors.scheduler import Scheduler
+from actors.shared.verbs import bind
+from testbed.client.client import Client
+from testbed.faults.break_watch import BreakWatch
+from testbed.faults.compact import Compact
+from testbed.objects import Affinity, LabelSelector, Map, Namespace, Node, Pod, Taint
+from testbed.objects.affinity import PodAffinity, PodAffinityTerm
+from testbed.objects.pod import Port, SchedulingGate
+from testbed.store.store_endpoint import StoreEndpoint
+from tests.shared.scheduling import (
     NAME,
     attempts,
     books,
@@ -16,17 +26,7 @@ from scheduling import (
     records,
     there,
 )
-from stage import Puppet, play
-
-from actors.scheduler import Scheduler
-from actors.shared.verbs import bind
-from testbed.client.client import Client
-from testbed.faults.break_watch import BreakWatch
-from testbed.faults.compact import Compact
-from testbed.objects import Affinity, LabelSelector, Map, Namespace, Node, Pod, Taint
-from testbed.objects.affinity import PodAffinity, PodAffinityTerm
-from testbed.objects.pod import Port, SchedulingGate
-from testbed.store.store_endpoint import StoreEndpoint
+from tests.shared.stage import Puppet, play
 
 
 def tried(attempts: list[str]) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from scheduling import attempts, cluster, pending, there
-from stage import play
 
 from testbed.client.client import Client
 from testbed.faults.clock_step import ClockStep
 from testbed.faults.stall import Stall
 from testbed.objects import Pod
 from testbed.turns.trace import Step
+from tests.shared.scheduling import attempts, cluster, pending, there
+from tests.shared.stage import play
 
 
 def ticks(steps: list[Step]) -> list[str]:

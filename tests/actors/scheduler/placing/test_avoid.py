@@ -7,9 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from deciding import a_node, a_pod, snapshot_of
-from scheduling import NAME, attempts, cluster, pending, there
-from stage import Puppet, play
 
 from actors.framework.podinfo import info_of
 from actors.scheduler.placing.avoid import Evictions, avoiding, evictions_of
@@ -21,6 +18,9 @@ from testbed.client.client import Client
 from testbed.faults.crash import Crash
 from testbed.objects import Node, Owner, Pod, calendar
 from testbed.world.world import World
+from tests.shared.deciding import a_node, a_pod, snapshot_of
+from tests.shared.scheduling import NAME, attempts, cluster, pending, there
+from tests.shared.stage import Puppet, play
 
 
 def evicted(name: str, node: str, **more: Any) -> Pod:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from deciding import HOST, a_node, a_pod, decide, far, near, snapshot_of
-from drawn_clusters import Cluster, clusters, pods
 from hypothesis import HealthCheck, given, settings
 
 from actors.framework.filter import Filter
@@ -19,6 +17,8 @@ from actors.scheduler.placing.feasibility import Feasibility, enough_of
 from actors.scheduler.preemption.trial import trial_of
 from testbed.objects import Affinity, Pod, Requirement
 from testbed.objects.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm
+from tests.models.drawn_clusters import Cluster, clusters, pods
+from tests.shared.deciding import HOST, a_node, a_pod, decide, far, near, snapshot_of
 
 DRAWN = settings(
     max_examples=80,

@@ -7,7 +7,6 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from deciding import HOST, ZONE, Picked, a_node, a_pod, decide, snapshot_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +26,7 @@ from testbed.objects.affinity import (
     TopologySpreadConstraint,
 )
 from testbed.objects.labels import Requirement
+from tests.shared.deciding import HOST, ZONE, Picked, a_node, a_pod, decide, snapshot_of
 
 APP = {"app": "a"}
 MEBI = 2**20

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from deciding import NOW_MS, a_budget, a_node, a_pod, snapshot_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from actors.scheduler.preemption.dry_run import DryRun
 from actors.scheduler.preemption.victims import Fewest, Greedy
 from actors.scheduler.switches import switches_of
 from testbed.objects import Object, Pod
+from tests.shared.deciding import NOW_MS, a_budget, a_node, a_pod, snapshot_of
 
 LIKES = {"likes": "all"}
 SELECTORS = (Greedy(), Greedy("asc"), Fewest())

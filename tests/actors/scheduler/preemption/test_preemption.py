@@ -7,21 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from deciding import (
-    HOST,
-    NOW_MS,
-    ZONE,
-    Picked,
-    a_budget,
-    a_node,
-    a_pod,
-    decide,
-    far,
-    gone,
-    near,
-    preemption_of,
-    snapshot_of,
-)
 
 from actors.framework.filters import FILTERS
 from actors.framework.podinfo import info_of
@@ -37,6 +22,21 @@ from testbed.objects.affinity import (
     TopologySpreadConstraint,
 )
 from testbed.objects.labels import Requirement
+from tests.shared.deciding import (
+    HOST,
+    NOW_MS,
+    ZONE,
+    Picked,
+    a_budget,
+    a_node,
+    a_pod,
+    decide,
+    far,
+    gone,
+    near,
+    preemption_of,
+    snapshot_of,
+)
 
 # -- who may ----------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from deciding import UNIT, Nominations, a_node, a_pod, far, snapshot_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from actors.scheduler.preemption.quick_trial import QuickTrial
 from actors.scheduler.preemption.trial import Trial, trial_of
 from testbed.objects import Container, Map, NodeStatus, Pod, PodSpec, Quantity, Resources
 from testbed.objects.quantity import milli, whole
+from tests.shared.deciding import UNIT, Nominations, a_node, a_pod, far, snapshot_of
 
 AMOUNTS = st.one_of(st.none(), st.integers(0, 4))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from deciding import HOST, ZONE, a_node, a_pod, far, near, snapshot_of
-from drawn_clusters import Cluster, clusters, pods
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +20,8 @@ from testbed.objects import Container, LabelSelector, Map, Pod
 from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.meta import Object
 from testbed.objects.pod import Port
+from tests.models.drawn_clusters import Cluster, clusters, pods
+from tests.shared.deciding import HOST, ZONE, a_node, a_pod, far, near, snapshot_of
 
 
 @pytest.mark.spec("SCH-60", "SCH-116")

@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 import pytest
-from deciding import UNIT, a_budget, a_node, a_pod, gone, preemption_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from testbed.objects import (
     Requirement,
 )
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
+from tests.shared.deciding import UNIT, a_budget, a_node, a_pod, gone, preemption_of
 
 P = a_pod("p", 5, priority=10)
 

@@ -16,7 +16,6 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from hypothesis.strategies import booleans, integers, sampled_from, sets
-from queue_model import Model, Waiter
 
 from actors.framework.cluster_events import ANY_EVENT, GATES, POD_UPDATED
 from actors.scheduler.cluster.nominator import Nominator
@@ -27,6 +26,7 @@ from actors.scheduler.switches import switches_of
 from testbed.objects import Pod, Revision
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.pod import SchedulingGate
+from tests.models.queue_model import Model, Waiter
 
 NAMES = sampled_from("abcdef")
 NODES = sampled_from(["", "n1", "n2"])

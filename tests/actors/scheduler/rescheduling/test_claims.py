@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from scheduling import PRIORITIES, pending, there
-from stage import Puppet
 
 from actors.apiserver import ApiServer
 from actors.framework.snapshot import Snapshot
@@ -22,6 +20,8 @@ from testbed.objects import LabelSelector, Map, Meta, Node, Pod, PodDisruptionBu
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.scheduling import PRIORITIES, pending, there
+from tests.shared.stage import Puppet
 
 
 class PutsUpWithEquals(ReschedulingLoop):

@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from scheduling import NAME, PRIORITIES, node_of, pending, pod_of, records, there, with_kubelets
-from stage import Doing, Puppet
 
 from actors.apiserver import ApiServer
 from actors.scheduler import Rescheduler, Scheduler
@@ -22,6 +20,17 @@ from testbed.invariant import Verdict
 from testbed.objects import Map, Node, Object, Pod, PriorityClass
 from testbed.objects.affinity import Toleration
 from testbed.world.world import World
+from tests.shared.scheduling import (
+    NAME,
+    PRIORITIES,
+    node_of,
+    pending,
+    pod_of,
+    records,
+    there,
+    with_kubelets,
+)
+from tests.shared.stage import Doing, Puppet
 
 BY_RESCHEDULER = {"preemptor": "rescheduler"}
 ALLOWED = Toleration("CriticalAddonsOnly", "Exists")

@@ -7,19 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from scheduling import (
-    attempts,
-    books,
-    cluster,
-    delete,
-    events,
-    node_of,
-    pending,
-    pod_of,
-    records,
-    there,
-)
-from stage import Puppet, play
 
 from actors.scheduler.decisions.decision import Decision
 from actors.scheduler.plugins import Rejected, Wait, WaitingPod
@@ -33,6 +20,19 @@ from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.server_error import ServerError
 from testbed.objects import Node, Pod, condition
+from tests.shared.scheduling import (
+    attempts,
+    books,
+    cluster,
+    delete,
+    events,
+    node_of,
+    pending,
+    pod_of,
+    records,
+    there,
+)
+from tests.shared.stage import Puppet, play
 
 
 def scheduled(world: Any, name: str) -> tuple[str, str, str]:

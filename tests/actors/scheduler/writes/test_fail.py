@@ -6,7 +6,17 @@ from typing import Any
 
 import attrs
 import pytest
-from scheduling import (
+
+from actors.scheduler import Scheduler
+from actors.scheduler.decisions.decision import Decision
+from actors.scheduler.queue.queued import QueuedPod
+from actors.scheduler.schedule_one import SchedulingLoop
+from testbed.client.client import Client
+from testbed.faults.lose_request import LoseRequest
+from testbed.faults.server_error import ServerError
+from testbed.objects import Condition, Node, Pod, PodStatus
+from testbed.world.world import World
+from tests.shared.scheduling import (
     attempts,
     books,
     cluster,
@@ -19,17 +29,7 @@ from scheduling import (
     there,
     with_kubelets,
 )
-from stage import play
-
-from actors.scheduler import Scheduler
-from actors.scheduler.decisions.decision import Decision
-from actors.scheduler.queue.queued import QueuedPod
-from actors.scheduler.schedule_one import SchedulingLoop
-from testbed.client.client import Client
-from testbed.faults.lose_request import LoseRequest
-from testbed.faults.server_error import ServerError
-from testbed.objects import Condition, Node, Pod, PodStatus
-from testbed.world.world import World
+from tests.shared.stage import play
 
 FULL = "0/1 nodes are available: 1 Insufficient cpu."
 ALONE = (

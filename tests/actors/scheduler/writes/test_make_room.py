@@ -6,22 +6,6 @@ from typing import Any
 
 import attrs
 import pytest
-from scheduling import (
-    NAME,
-    attempts,
-    books,
-    cluster,
-    delete,
-    events,
-    later,
-    pending,
-    pod_of,
-    records,
-    there,
-    with_kubelets,
-    writes,
-)
-from stage import Played, play
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -43,6 +27,22 @@ from testbed.objects import (
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.scheduling import (
+    NAME,
+    attempts,
+    books,
+    cluster,
+    delete,
+    events,
+    later,
+    pending,
+    pod_of,
+    records,
+    there,
+    with_kubelets,
+    writes,
+)
+from tests.shared.stage import Played, play
 
 MARK = f"{NAME}: preempting to accommodate a higher priority pod"
 MEANWHILE = (

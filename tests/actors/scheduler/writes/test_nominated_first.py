@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from deciding import a_node, a_pod, gone, preemption_of
-from scheduling import cluster, pending, pod_of, records, there, writes
-from stage import play
 
 from actors.scheduler.decisions.decision import Preemption
 from actors.scheduler.reference.cluster import Cluster, Guest
@@ -13,6 +10,9 @@ from actors.scheduler.reference.preemption import preempt
 from actors.scheduler.switches import switches_of
 from testbed.client.client import Client
 from testbed.objects import Pod
+from tests.shared.deciding import a_node, a_pod, gone, preemption_of
+from tests.shared.scheduling import cluster, pending, pod_of, records, there, writes
+from tests.shared.stage import play
 
 FIRST = {"nominate": "before_victims"}
 

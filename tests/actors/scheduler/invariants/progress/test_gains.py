@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from scheduling import NAME, PRIORITIES, cluster, delete, node_of, pending, there, with_kubelets
-from stage import play
 
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
@@ -18,6 +16,17 @@ from testbed.objects import Node, Owner, PriorityClass
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.scheduling import (
+    NAME,
+    PRIORITIES,
+    cluster,
+    delete,
+    node_of,
+    pending,
+    there,
+    with_kubelets,
+)
+from tests.shared.stage import play
 
 
 @pytest.mark.spec("INV-22")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scheduling import NAME, cluster, delete, node_of, pending, there
-from stage import Doing, Puppet, play
 
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
@@ -23,6 +21,8 @@ from testbed.races.racefile import parse
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.scheduling import NAME, cluster, delete, node_of, pending, there
+from tests.shared.stage import Doing, Puppet, play
 
 COMES_MS = 1_000
 LATE = """

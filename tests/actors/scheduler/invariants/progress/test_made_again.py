@@ -7,8 +7,6 @@ from typing import Any
 
 import attrs
 import pytest
-from scheduling import NAME, cluster, delete, node_of, pending, there
-from stage import Doing, play
 
 from actors.apiserver import ApiServer
 from actors.framework.snapshot import Snapshot
@@ -26,6 +24,8 @@ from testbed.store.endpoint import Operation
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.scheduling import NAME, cluster, delete, node_of, pending, there
+from tests.shared.stage import Doing, play
 
 COMES_MS, THEN_MS, GONE_MS = 1_000, 3_000, 6_000
 """When the pod comes that room is made for, when something comes between, and when its victim has

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from scheduling import cluster, pending, pod_of, there
-from stage import world_of
 
 from actors.kubelet.proving_grounds.crowded_node import crowded_node
 from actors.scheduler.invariants import NoPingPong
@@ -18,6 +16,8 @@ from testbed.client.client import Client
 from testbed.objects import Owner, Pod
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.scheduling import cluster, pending, pod_of, there
+from tests.shared.stage import world_of
 
 Deeds = Sequence[tuple[str, str] | str]
 """Which pod goes for which other, and is created again at once; or a pod that comes from outside.
