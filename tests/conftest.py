@@ -12,6 +12,7 @@ import pytest
 
 from testbed.turns.garbage import freeze_for_good
 from tests.house.spec_report import Spec, SpecReport
+from tests.needs import LeftOut
 from tests.shared.examples import load_profile
 from tests.shared.golden import Stories
 
@@ -35,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     spec = Spec.read(Path(__file__).parent.parent / "docs/spec.md")
     config.pluginmanager.register(SpecReport(spec), "spec-report")
+    config.pluginmanager.register(LeftOut(), "left-out")
 
 
 def pytest_collection_finish() -> None:

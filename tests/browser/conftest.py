@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -12,30 +11,21 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.shared.chromium import (
-    TO_INSTALL,
     Open,
     Seen,
     chromium,
-    path_of_chromium,
     seen,
     written,
 )
 from tests.browser.shared.stolen_slot_page import page_data
 from tests.browser.shared.toy_map import toy_map
+from tests.needs import needs
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One Chromium for all tests of a module."""
-    if path_of_chromium() is None:
-        if os.environ.get("TESTBED_WITHOUT_CHROMIUM") == "1":
-            pytest.skip("TESTBED_WITHOUT_CHROMIUM=1: THE PAGE IS NOT SEEN IN A REAL BROWSER")
-        pytest.fail(
-            f"there is no Chromium to see the page in: {TO_INSTALL}\n"
-            "To do without: TESTBED_WITHOUT_CHROMIUM=1",
-            pytrace=False,
-        )
-    with chromium() as launched:
+    with chromium(needs("chromium")) as launched:
         yield launched
 
 

@@ -21,8 +21,7 @@ import httpx
 
 from testbed.store.txn import Compare, Delete, Get, Put
 
-TO_INSTALL = "apt-get install etcd-server"
-PATIENCE_S = 10.0
+PATIENCE_S = 120.0
 REFUSALS = {
     "required revision is a future revision": "future",
     "required revision has been compacted": "compacted",
@@ -64,7 +63,7 @@ class Told(NamedTuple):
 class Etcd:
     """One etcd process, for as long as the `with` lasts; it dies with this process in any case."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, path: str, folder: Path) -> None:
         self._log = (folder / "etcd.log").open("wb")
         client, peer = (f"http://127.0.0.1:{port}" for port in _free_ports())
         # Should this process be killed, nobody is left to stop etcd but the kernel.
@@ -72,7 +71,7 @@ class Etcd:
         leash = [setpriv, "--pdeathsig", "KILL"] if setpriv else []
         self._process = subprocess.Popen(
             [
-                *leash, shutil.which("etcd") or "etcd", "--data-dir", str(folder / "data"),
+                *leash, path, "--data-dir", str(folder / "data"),
                 "--unsafe-no-fsync", "--listen-client-urls", client, "--advertise-client-urls",
                 client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                 "--initial-cluster", f"default={peer}", "--log-level", "error",

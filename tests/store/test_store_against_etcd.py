@@ -12,8 +12,6 @@ overlooks it if the delete says "from this key on".
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -32,7 +30,6 @@ from testbed.store.change import Entry
 from testbed.store.store import Store
 from testbed.store.txn import ONWARD, Compare, Delete, Get, Put, end_of
 from tests.models.etcd import (
-    TO_INSTALL,
     Etcd,
     Pair,
     Refused,
@@ -42,6 +39,7 @@ from tests.models.etcd import (
     request,
     revision_of,
 )
+from tests.needs import needs
 
 KEYS = ("nodes/n", "pods/a", "pods/a/x", "pods/b", "pods/c", "podsa", "notes")
 VALUES = ("", "1", "2", "10")
@@ -67,15 +65,7 @@ class Rig:
 @pytest.fixture(scope="module")
 def rig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """One etcd for all tests here."""
-    if shutil.which("etcd") is None:
-        if os.environ.get("TESTBED_WITHOUT_ETCD") == "1":
-            pytest.skip("TESTBED_WITHOUT_ETCD=1: THE STORE IS NOT COMPARED WITH A REAL ETCD")
-        pytest.fail(
-            f"there is no etcd to compare the Store with: {TO_INSTALL}\n"
-            "To do without: TESTBED_WITHOUT_ETCD=1",
-            pytrace=False,
-        )
-    with Etcd(tmp_path_factory.mktemp("etcd")) as etcd:
+    with Etcd(needs("etcd"), tmp_path_factory.mktemp("etcd")) as etcd:
         rig = Rig(etcd)
         request.config.pluginmanager.register(rig)
         yield rig

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
@@ -10,26 +9,26 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from testbed.page.page import render
 
-TO_INSTALL = "apt-get install chromium"
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+    "--disable-background-networking", "--disable-sync",
+)  # fmt: skip
+PATIENCE_MS = 120_000
+"""A fuse for what hangs; on a busy machine a page takes its time."""
 GRAVE = ("moderate", "serious", "critical")
 
 
-def path_of_chromium() -> str | None:
-    """Where Debian's Chromium is, or another one; None if there is none."""
-    return shutil.which("chromium") or shutil.which("google-chrome")
-
-
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """One Chromium, closed at the end."""
+def chromium(path: str) -> Iterator[Browser]:
+    """The Chromium at that path, closed at the end."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
-            executable_path=path_of_chromium(), args=list(ARGUMENTS)
+            executable_path=path, args=list(ARGUMENTS), timeout=PATIENCE_MS
         )
         try:
             yield launched
@@ -84,7 +83,7 @@ def seen(browser: Browser, file: Path, place: str = "", **options: Any) -> Itera
     context = browser.new_context(**options)
     try:
         found = Seen(context.new_page(), context, file)
-        found.page.set_default_timeout(5_000)
+        found.page.set_default_timeout(PATIENCE_MS)
         found.page.on("console", lambda message: found.said.append(message.text))
         found.page.on("pageerror", lambda error: found.said.append(str(error)))
         found.page.on("request", lambda request: found.asked.append(request.url))
