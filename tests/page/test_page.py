@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from stolen_slot_page import page_data
-from toy_map import toy_map
 
 from testbed.page.page import ASSETS, MODULES, STYLES, render
+from tests.browser.shared.stolen_slot_page import page_data
+from tests.browser.shared.toy_map import toy_map
 
 IMPORTED = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";$', re.MULTILINE)
 NAMED = re.compile(r"^(?:export )?(?:async )?(?:const|let|function|class) (\w+)", re.MULTILINE)
@@ -32,7 +32,7 @@ def test_the_same_data_makes_the_same_bytes_under_any_hash_seed() -> None:
     """In this process twice, and in another with another seed."""
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from stolen_slot_page import page_data\n"
+        "from tests.browser.shared.stolen_slot_page import page_data\n"
         "from testbed.page.page import render\n"
         "sys.stdout.buffer.write(render(page_data()).encode())"
     )
