@@ -48,7 +48,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what the tests have cost in processor time, which no other load on the machine changes."""
+    """Say what the tests have cost in processor time, which no other load changes."""
     spent = sum(os.times()[:4])
     terminalreporter.write_line(f"processor time of all processes: {spent:.0f} s")
 

@@ -1,8 +1,9 @@
 """Watchdog: ends a turn that does not end by itself, because its actor never yields; and Ctrl-C.
 
 The World reads no clock, so this is a timer of the operating system. It looks at the number of the
-turn, and at how often the World has waited for real programs. When neither has moved for `SECONDS`
-of wall time:
+turn, and at how often the World has waited for real programs. When neither has moved while this
+thread has spent `SECONDS` of processor time, which does not depend on what else the machine does,
+or for `HANGS_S` of wall time, in which a turn does nothing but wait:
 
 1. It asks the driver: if trio's loop still runs, the turn can end in the usual way.
 2. If that has no effect, it raises an exception in the frame that spins. It does not raise in a
@@ -21,6 +22,7 @@ import inspect
 import signal
 import sys
 import threading
+import time
 from types import FrameType
 from typing import Any
 
@@ -28,6 +30,7 @@ from testbed.errors import Overrun
 from testbed.turns.table import Table
 
 SECONDS = 10.0
+HANGS_S = 120.0
 TICK_S = 0.5
 PATIENCE_S = 0.3
 """How long the turn may still take to end by itself after the driver was asked."""
@@ -45,6 +48,9 @@ class Watchdog:
         self._tick_s = min(TICK_S, self.seconds / 2)
         self._turn = (-1, 0)
         self._waited_s = 0.0
+        """The wall time of the turn under way, as far as it was looked at."""
+        self._spent_s = 0.0
+        """The processor time of this thread when that turn was first looked at."""
         self._asked = False
         self._raised: BaseException | None = None
         """What it has raised in a frame of the turn under way."""
@@ -71,7 +77,7 @@ class Watchdog:
         """A Run of this Table begins; None: it is over."""
         self.table = table
         self._turn = (-1, 0)
-        self._waited_s = 0.0
+        self._begin_turn()
         self._asked, self._raised = False, None
         if self._is_tracing:
             self._is_tracing = False
@@ -102,7 +108,7 @@ class Watchdog:
             self._raise(table, frame, table.stop)
             return
         table.stop = KeyboardInterrupt()
-        self._turn, self._waited_s = (table.step, table.waits), self.seconds
+        self._turn, self._waited_s = (table.step, table.waits), HANGS_S
         self._ask(table, table.stop)
 
     def _tick(self, _: int, frame: FrameType | None) -> None:
@@ -113,16 +119,19 @@ class Watchdog:
             self._turn = turn
             self._asked, self._raised = False, None
             if table.stop is None:
-                self._waited_s = 0.0
+                self._begin_turn()
             return
         self._waited_s += self._tick_s
-        if self._waited_s < self.seconds:
+        if self._waited_s < HANGS_S and time.thread_time() - self._spent_s < self.seconds:
             return
         why = table.stop or Overrun(_reason(table))
         if not self._asked:
             self._ask(table, why)
         else:
             self._raise(table, frame, why)
+
+    def _begin_turn(self) -> None:
+        self._waited_s, self._spent_s = 0.0, time.thread_time()
 
     def _ask(self, table: Table, why: BaseException) -> None:
         self._asked = True

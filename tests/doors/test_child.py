@@ -227,3 +227,25 @@ def test_what_has_other_threads_is_not_forked() -> None:
     finally:
         over.set()
         other.join()
+
+
+@needs_fork
+def test_what_a_child_has_spent_is_its_own_processor_time() -> None:
+    """Waiting spends none, whatever else the machine does."""
+
+    def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
+        begun_s = time.process_time()
+        while time.process_time() - begun_s < 0.2:
+            pass
+        answers.write(b"done")
+        answers.flush()
+        asked.read()
+
+    child = forked(serve, __file__)
+    try:
+        assert child.receive() == b"done"
+        spent_s = child.spent_s()
+        time.sleep(0.3)
+        assert 0.2 <= spent_s <= child.spent_s() < spent_s + 0.1
+    finally:
+        child.end()

@@ -73,10 +73,11 @@ OUTSIDE = {
     "threading": Outside("only the World lets tasks move", doors="testbed/turns/watchdog.py"),
     "time": Outside(
         "time is virtual; ask the Client or the World",
-        # How long a command has taken, that a worker hangs, how fast bare trio is; and that a
-        # program outside sends half a request, and no more.
+        # How long a command has taken, that a turn or a worker hangs, how fast bare trio is; and
+        # that a program outside sends half a request, and no more.
         doors="testbed/cli/* testbed/search/sharing.py testbed/search/engines/processes.py"
-        " testbed/turns/drivers/trio.py testbed/attended/*",
+        " testbed/turns/drivers/trio.py testbed/turns/watchdog.py testbed/child.py"
+        " testbed/attended/*",
     ),
     "uuid": Outside("a name is a function of who gave it and how many it gave before"),
 }

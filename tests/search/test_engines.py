@@ -34,9 +34,12 @@ ROUGH = """
         world.start(Writer("alpha"))
         if where == "kill":
             os.kill(os.getpid(), 9)
-        if where == "hang":
+        if where == "sleep":
             while True:
                 time.sleep(1)
+        if where == "spin":
+            while True:
+                pass
         if where == "raise":
             raise ZeroDivisionError("of its own")
         if where == "leave":
@@ -210,9 +213,10 @@ def test_a_run_that_kills_its_worker_once_is_played_again(rough: Path) -> None:
     assert verdicts == ["held", "held"]
 
 
-def test_a_worker_that_hangs_is_killed(rough: Path) -> None:
+@pytest.mark.parametrize("where", ["sleep", "spin"])
+def test_a_worker_that_hangs_is_killed(rough: Path, where: str) -> None:
     """Its Run is Undecided, and the reason is told."""
-    with workers(SearchTask("rough:deadly", {"where": "hang"}), 1, hang_s=0.5) as engine:
+    with workers(SearchTask("rough:deadly", {"where": where}), 1, hang_s=0.5) as engine:
         (outcome,) = engine.play([PlannedRun(7, "uniform")])
         assert (outcome.verdict, outcome.end) == ("undecided", "it did not end within 0.5 s")
         assert "was killed: run 7 did not end within 0.5 s" in engine.reports[0]

@@ -38,12 +38,16 @@ from tests.shared.stage import Doing, note, world_of
 DRIVERS = ("trio", "direct")
 both_drivers = pytest.mark.parametrize("driver", DRIVERS)
 HANDLERS = (signal.SIGALRM, signal.SIGINT)
+FUSE_S = 300
+"""For what hangs; nothing here is measured by the wall."""
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A turn may take 0.2 s; afterwards every signal, timer and tracer is as it was."""
+    """A turn may spend 0.2 s and hang for 2; afterwards every signal, timer and tracer is as it
+    was."""
     monkeypatch.setattr(watchdog, "SECONDS", 0.2)
+    monkeypatch.setattr(watchdog, "HANGS_S", 2.0)
     monkeypatch.setattr(watchdog, "PATIENCE_S", 0.05)
     before = [signal.getsignal(number) for number in HANDLERS], sys.gettrace()
     yield
@@ -79,7 +83,7 @@ async def swallows(client: Client) -> None:
     await client.sleep(2)
     while True:
         try:
-            time.sleep(0.01)
+            sum(range(1000))
         except BaseException:  # noqa: BLE001
             continue
 
@@ -121,13 +125,18 @@ def test_an_actor_that_never_yields_is_ended(driver: str, main: Doing) -> None:
 
 
 def test_a_slow_turn_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as each turn is over in time, the Run may take as long as it likes."""
-    monkeypatch.setattr(watchdog, "SECONDS", 1.0)
+    """As long as each turn is over in time, the Run may take as long as it likes; and a turn that
+    waits for a processor has not spent any."""
+    monkeypatch.setattr(watchdog, "SECONDS", 0.5)
+    monkeypatch.setattr(watchdog, "HANGS_S", 60.0)
 
     async def slow(client: Client) -> None:
-        for _ in range(5):
-            time.sleep(0.3)
+        for _ in range(3):
+            begun_s = time.thread_time()
+            while time.thread_time() - begun_s < 0.3:
+                pass
             await client.sleep(1)
+        time.sleep(1.0)
 
     assert world_of(alpha=slow).run(Calm()).is_held
 
@@ -262,13 +271,13 @@ class Waits(Attendance, Waiter):
 
 
 class SpinsAtFirst(Calm):
-    """Makes its first choice after much longer than a turn may take."""
+    """Makes its first choice after it has spent much more than a turn may."""
 
     has_chosen = False
 
     def choose(self, options: Options | Alternatives) -> int:
-        until = time.monotonic() + 3
-        while not self.has_chosen and time.monotonic() < until:
+        until_s = time.thread_time() + 3
+        while not self.has_chosen and time.thread_time() < until_s:
             pass
         self.has_chosen = True
         return super().choose(options)
@@ -400,20 +409,14 @@ def test_an_interrupt_that_comes_when_all_is_torn_down_is_not_lost(driver: str) 
 def test_an_interrupt_ends_a_turn_that_does_not_end(
     driver: str, main: Doing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within a second, however long a turn may take otherwise."""
-    monkeypatch.setattr(watchdog, "SECONDS", 60.0)
+    """However long a turn may take otherwise."""
+    monkeypatch.setattr(watchdog, "SECONDS", 600.0)
+    monkeypatch.setattr(watchdog, "HANGS_S", 600.0)
     monkeypatch.setattr(watchdog, "PATIENCE_S", 0.3)
-    sent: list[float] = []
-
-    def interrupt() -> None:
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.1, interrupt)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         world_of(alpha=main, beta=ticks).run(Calm(), driver=driver)
-    assert time.perf_counter() - sent[0] < 1.0
     timer.join()
 
 
@@ -464,7 +467,7 @@ def stuck(world: World) -> None:
 def test_ctrl_c_ends_the_command_with_what_was_found_written(
     driver: str, scenario: str, turns: int, tmp_path: Path
 ) -> None:
-    """Within a second, with code 130, no traceback, and a trace that is whole to its last line."""
+    """With code 130, no traceback, and a trace that is whole to its last line."""
     (tmp_path / "slow.py").write_text(SCENARIOS)
     name = tmp_path / "run.trace"
     words = ["run", f"slow:{scenario}", "--driver", driver, "--trace", str(name)]
@@ -478,12 +481,10 @@ def test_ctrl_c_ends_the_command_with_what_was_found_written(
     try:
         sign = tmp_path / "spins" if scenario == "stuck" else name
         wait_until(lambda: sign.exists() and (sign != name or sign.stat().st_size > 200_000))
-        sent = time.perf_counter()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=FUSE_S)
     finally:
         process.kill()
-    assert time.perf_counter() - sent < 1.0
     assert (process.returncode, out) == (130, "")
     assert "Interrupted." in err
     assert "Traceback" not in err
@@ -493,10 +494,10 @@ def test_ctrl_c_ends_the_command_with_what_was_found_written(
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Look until it is, for ten seconds at most."""
-    until = time.perf_counter() + 10
+    """Look until it is."""
+    until_s = time.monotonic() + FUSE_S
     while not is_so():
-        assert time.perf_counter() < until
+        assert time.monotonic() < until_s
         time.sleep(0.02)
 
 

@@ -9,6 +9,8 @@
   not matter, so a worker that was killed from outside changes no result.
 - *A second worker dies* in that Run: then the Run itself is the likely cause. It is Undecided.
 - *A worker hangs*: it is killed, and the Run is Undecided. To play it again would only hang again.
+  It hangs if it has spent `hang_s` of processor time on one Run, or has slept that long: one that
+  waits for a processor of a busy machine has done neither.
 - *A Run raises*: it is played again in this process, and raises here, at its turn.
 """
 
@@ -31,6 +33,8 @@ from testbed.search.player import Player
 
 HANG_S = 120.0
 """How long a Run may take until its worker is killed. The watchdog ends a slow turn far earlier."""
+ASLEEP = 0.01
+"""A worker that spends less than this share of its time on a processor sleeps."""
 DEATHS_MAX = 2
 """A Run in which this many workers have died is not played again."""
 LOOK_EVERY_S = 1.0
@@ -59,6 +63,8 @@ class _Worker:
     since_s: float = 0.0
     """When it has begun with that one."""
     bytes_ahead: int = 0
+    _looked: tuple[float, float] = (0.0, 0.0)
+    """When the Run had begun at which it was looked at last, and what it had spent by then."""
     _unsent: list[bytes] = attrs.field(factory=list)
     _rest: bytes = b""
     """The part of a line that has arrived so far."""
@@ -92,6 +98,16 @@ class _Worker:
             planned, size = self.given.popleft()
             self.bytes_ahead -= size
             yield planned, line
+
+    def hangs(self, now_s: float, hang_s: float) -> bool:
+        """Whether it has spent `hang_s` on the Run that it plays, or slept that long."""
+        began_s, spent_s = self._looked
+        if began_s != self.since_s:
+            self._looked = (self.since_s, self.child.spent_s())
+        if began_s != self.since_s or now_s - began_s <= hang_s:
+            return False
+        spent_s = self.child.spent_s() - spent_s
+        return spent_s > hang_s or spent_s < (now_s - began_s) * ASLEEP
 
 
 class Processes:
@@ -201,7 +217,7 @@ class Processes:
                 self._busy_s += now_s - worker.since_s
                 worker.since_s = now_s
         for worker in [each for each in self._workers if each.given]:
-            if now_s - worker.since_s > self._hang_s:
+            if worker.hangs(now_s, self._hang_s):
                 self._hung(worker, waiting, done)
 
     def _raise_here(self, planned: PlannedRun) -> Outcome:
