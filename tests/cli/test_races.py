@@ -854,7 +854,7 @@ def test_what_init_writes_runs_as_it_says(
     for line in TRY:
         words = line.replace("testbed", f"{sys.executable} -m testbed", 1).split()
         words[0] = sys.executable
-        ran = subprocess.run(words, cwd=own / "shop", capture_output=True, text=True, timeout=100)
+        ran = subprocess.run(words, cwd=own / "shop", capture_output=True, text=True, timeout=300)
         codes.append(ran.returncode)
     assert codes == [0, 1, 0, 0, 0]
     assert len(load(str(own / "shop/race.race.yaml"))) == 1
@@ -947,7 +947,7 @@ def test_the_test_of_init_tells_the_race_when_the_guard_is_off(run: Run, own: Pa
     test.write_text(test.read_text().replace('{"guard": "on"}', '{"guard": "off"}'))
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", str(test)],
-        cwd=own, capture_output=True, text=True, timeout=100,
+        cwd=own, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert ran.returncode == 1
     assert "nothing_is_sold_twice: one thing, sold to " in ran.stdout

@@ -51,7 +51,7 @@ def test_mended_it_holds_in_the_test_that_is_shown(laid: Path, pytester: pytest.
     mended = FILES[[name for name, _ in FILES].index("adder.py", 1)][1]
     assert "409" in mended
     (pytester.path / "adder.py").write_text(mended)
-    pytester.runpytest_subprocess(*options, timeout=60).assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*options, timeout=300).assert_outcomes(passed=1)
 
 
 def test_every_option_and_name_is_there() -> None:

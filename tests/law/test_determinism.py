@@ -42,7 +42,7 @@ def start(code: str, hash_seed: str, *args: str) -> subprocess.Popen[str]:
 
 def ended(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
     """What each has printed."""
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert all(outputs), "a process has failed; its error stands above"
     return outputs
 

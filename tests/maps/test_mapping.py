@@ -314,7 +314,7 @@ def test_a_map_has_the_same_bytes_in_each_process() -> None:
         env = {**os.environ, "PYTHONHASHSEED": seed}
         played = subprocess.run(
             [sys.executable, "-c", CODE], env=env, cwd=ROOT, capture_output=True, text=True,
-            check=True, timeout=60,
+            check=True, timeout=300,
         )  # fmt: skip
         found.append(played.stdout)
     assert len(set(found)) == 1

@@ -34,6 +34,6 @@ def call_copy(folder: Path, *words: str) -> tuple[int, str]:
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=60,
+        timeout=300,
     )
     return done.returncode, done.stdout
