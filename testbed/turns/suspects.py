@@ -37,6 +37,8 @@ BUILT_IN = {
     "open": "a file (`open`)",
     "globals": "`globals()`",
 }
+ANNOTATE = "__annotate__"
+"""What Python 3.14 calls the functions that it makes of annotations; nobody calls one in a Run."""
 PLAIN = (str, bytes, int, float, bool, tuple, frozenset, type(None), type, types.ModuleType)
 
 
@@ -63,7 +65,8 @@ def _functions(things: Iterable[Any]) -> Iterator[types.FunctionType]:
             left += _held(thing)
         elif not any(thing is one for one in seen):
             seen.append(thing)
-            is_written = not thing.__code__.co_filename.startswith("<")
+            code = thing.__code__
+            is_written = not code.co_filename.startswith("<") and code.co_name != ANNOTATE
             if is_written and not _is_ours(thing.__module__):
                 yield thing
                 left += [f for _, f in _named(thing) if isinstance(f, types.FunctionType)]
@@ -136,7 +139,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """It and all that is written within it."""
     yield code
     for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
+        if isinstance(inner, types.CodeType) and inner.co_name != ANNOTATE:
             yield from _codes(inner)
 
 

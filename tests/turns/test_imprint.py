@@ -305,6 +305,22 @@ def test_nobody_is_suspected_for_nothing() -> None:
     assert suspects_of([find("lost_update").world()]) == []
 
 
+def test_what_python_makes_of_annotations_is_not_read() -> None:
+    """From 3.14 on, a class with annotations has such a function, which closes over a mapping of
+    its own. It is no code of the user's, and would stand first."""
+
+    class Annotated(Puppet):
+        async def run(self, client: Client) -> None:
+            assert globals()
+
+        def __annotate__(self, shared: Any = []) -> None:  # noqa: B006
+            assert shared is self
+
+    assert [text.partition(",")[0] for text in suspects_of([Annotated("alpha", pure)])] == [  # type: ignore[arg-type]
+        "`globals()`"
+    ]
+
+
 def test_a_choice_that_is_not_there_again_names_the_line_to_paste() -> None:
     """A Run that is made a race is played again: what differs is told as in any other Run."""
     with pytest.raises(ReplayDiverged) as raised:
