@@ -110,7 +110,7 @@ def rows(cls: type) -> Iterator[str]:
             said = "What it is called." if is_named else told[field.name]
             yield f"`{field.name}` | {_default(cls, field)} | {said}"
     for name, value in vars(cls).items():
-        if isinstance(value, classmethod):
+        if isinstance(value, classmethod) and not name.startswith("_"):
             way = value.__func__
             yield f"`.{name}{signature(way)}` |  | {whole(way)}"
 

@@ -11,8 +11,9 @@ import pytest
 
 from actors.autoscaler import Expansion
 from actors.cloud import join_cloud
+from testbed import Actor
 from tests.docs import settings_tables
-from tests.docs.settings_tables import DOCS, HEADING, PAGES, classes, written
+from tests.docs.settings_tables import DOCS, HEADING, PAGES, classes, rows, written
 from tests.shared.pages import BLOCK, as_shown, call, commands
 
 BLOCKS = {page: BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8")) for page in PAGES}
@@ -51,6 +52,23 @@ def test_the_arguments_are_what_the_classes_say(page: str) -> None:
     assert written(page) == text, (
         f"docs/{page}.md is old: .venv/bin/python -m tests.models.api_page"
     )
+
+
+def test_a_table_lists_what_a_user_calls() -> None:
+    """A class method that one Python adds to a class and another does not is no way to make it."""
+
+    @attrs.frozen
+    class Way(Actor):
+        @classmethod
+        def of(cls, other: str) -> Way:
+            """Makes one."""
+            return cls(other)
+
+        @classmethod
+        def __subclasshook__(cls, other: type) -> bool:
+            return True
+
+    assert list(rows(Way)) == ["`.of(other)` |  | Makes one."]
 
 
 def test_the_tables_have_every_class_that_users_give() -> None:
