@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -151,5 +152,5 @@ def test_it_outlives_its_process(tmp_path: Path) -> None:
     ledger.close()
     for end, data in zip(("", "-wal"), kept, strict=True):
         Path(f"{tmp_path}/copy{end}").write_bytes(data)
-    there = sqlite3.connect(tmp_path / "copy").execute("SELECT count(*) FROM outcome").fetchall()
-    assert there == [(1,)]
+    with closing(sqlite3.connect(tmp_path / "copy")) as there:
+        assert there.execute("SELECT count(*) FROM outcome").fetchall() == [(1,)]
