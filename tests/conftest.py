@@ -14,7 +14,7 @@ import pytest
 from testbed.turns.garbage import freeze_for_good
 from tests.house.spec_report import Spec, SpecReport
 from tests.needs import LeftOut
-from tests.shared.examples import load_profile
+from tests.shared.examples import draw_once, load_profile
 from tests.shared.golden import Stories
 
 
@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Let Python's garbage collector pass over what is here to stay: the modules, and thousands of
     tests. To walk over them again and again took a tenth of the time."""
+    draw_once()
     freeze_for_good()
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+from hypothesis.strategies import none
 
 FRESH, SAME = "fresh", "same"
 """The profiles. What a test sets for itself comes on top of either."""
@@ -38,3 +39,17 @@ def forget_constants() -> None:
     """
     none = Constants()
     providers._get_local_constants = lambda: none
+
+
+def draw_once() -> None:
+    """Let Hypothesis set up what it keeps for this process.
+
+    With its first draw it registers its random numbers, and warns if nothing seems to refer to
+    them. The collector names no object that is frozen as a referrer; so this comes before a freeze.
+    """
+
+    @given(none())
+    def draw(_: None) -> None:
+        """One example, of nothing."""
+
+    draw()
