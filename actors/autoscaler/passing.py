@@ -186,7 +186,8 @@ class Passing:
             self.record.note(pod.key, PodFate(LEFT, why=why, drained_from=origin))
 
     def _tell(self, outcome: ScaleUpOutcome) -> None:
-        """Note what became of each pod, and write the Events."""
+        """Note what became of each pod, and write the Events. A scale-up that ends in an error says
+        for which pods it was, and of all others nothing."""
         self.record.scale_up = outcome.record
         chosen = {pod.uid for pod in outcome.chosen}
         best = outcome.record.best
@@ -196,7 +197,9 @@ class Passing:
                 origin = old.drained_from if old is not None and not old.node else ""
                 if pod.uid in chosen:
                     fate = PodFate(TRIGGERED, drained_from=origin)
-                elif not alike.is_helpable and (best or not outcome.error):
+                elif outcome.error:
+                    fate = PodFate(LEFT, drained_from=origin)
+                elif not alike.is_helpable:
                     fate = PodFate(
                         NO_OPTION, rejected=dict(alike.rejected), skipped=dict(outcome.skipped),
                         drained_from=origin,

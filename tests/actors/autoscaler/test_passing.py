@@ -13,6 +13,7 @@ from testbed.objects import Condition, Meta, Node, Pod, PriorityClass
 from testbed.objects.pod import PodStatus
 from tests.models.worlds.growing import fates, group, passes, patched, target, waiting
 
+NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
 FULL = Pod.of("full", cpu_m=4000, node_name="g-1")
 HIGH, SPARE = PriorityClass(Meta("high"), value=100), PriorityClass(Meta("spare"), value=-20)
 
@@ -155,6 +156,35 @@ def test_groups_that_may_not_grow_are_skipped() -> None:
     }
     assert fate.rejected == {"small": ("Insufficient cpu",)}
     assert record.scale_up.result == NO_OPTIONS
+
+
+@pytest.mark.spec("CA-17", "CA-20")
+@pytest.mark.parametrize(
+    ("errors", "nodes_max", "tall", "big"),
+    [(0, 0, "awaiting", "no_option"), (-1, 0, "left", "left"), (0, 1, "left", "left")],
+)
+def test_a_scale_up_that_fails_says_nothing_of_other_pods(
+    errors: int, nodes_max: int, tall: str, big: str
+) -> None:
+    """The cloud refuses, or the cluster has as many nodes as it may have. A pod that another group
+    would help and one that none would are told apart only if the chosen group grows; one that was
+    cut off by the packing is left either way. The limit of memory skips a group."""
+    alike = [waiting(name, 1500, owner="rs", node_selector={"pool": "best"}) for name in "abc"]
+    vast = attrs.evolve(group("vast"), template=Node.of("any", cpu_m=99_000, memory=2**43))
+    (record,), _ = passes(
+        group("best", increase_errors=errors), group("tall", cpu_m=8000), vast,
+        group("coming", target=1, max_size=1),
+        having=[*alike, waiting("tall", 5000), waiting("big", 9000)], expander="most-pods",
+        do=lambda client: client.patch(Node.of("coming-1"), NOT_READY, subresource="status"),
+        settings={
+            "max_memory": 2**40, "max_nodes_per_scaleup": 1, "max_nodes_total": nodes_max,
+        },
+    )  # fmt: skip
+    assert fates(record) == {
+        "a": "triggered", "b": "triggered", "c": "left", "tall": tall, "big": big,
+    }  # fmt: skip
+    skipped = {"vast": ("max cluster memory limit reached",)}
+    assert record.pods["default/big"].skipped.items() >= (skipped if big != "left" else {}).items()
 
 
 @pytest.mark.spec("CA-16", "CA-17")

@@ -7,12 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from actors.autoscaler.pass_record import (
+    LEFT,
     PassRecord,
     PodFate,
     ScaleDownRecord,
     ScaleUpRecord,
     Unremovable,
 )
+from actors.autoscaler.passing import NOT_CHOSEN
 from testbed.objects import Node
 from testbed.store.store import Store
 from tests.conformance.autoscale.clock import CaseClock
@@ -106,12 +108,12 @@ def status_of(record: PassRecord) -> Told:
 
 
 def fate_of(fate: PodFate) -> Told:
-    """What becomes of a pod."""
+    """What becomes of a pod. The recording has one word for all of which a pass said nothing."""
     told: Told = {"fate": fate.fate}
     if fate.node:
         told["node"] = fate.node
-    if fate.why:
-        told["why"] = fate.why
+    if fate.why or fate.fate == LEFT:
+        told["why"] = fate.why or NOT_CHOSEN
     for name in ("rejected", "skipped"):
         if said := getattr(fate, name):
             told[name] = {group: list(reasons) for group, reasons in said.items()}
