@@ -12,6 +12,7 @@ from pathlib import Path
 from testbed.attended.keeper import descendants
 from testbed.attended.threads import is_at_work
 from testbed.child import child_command, child_env
+from testbed.code.files import CONTINUED, open_out, read_end
 from testbed.errors import ScenarioError
 
 LAST_BYTES = 4096
@@ -31,7 +32,7 @@ class RealProcess:
         """Where it writes, both its standard output and its errors."""
         self._is_stopped = False
         try:
-            with output.open("ab") as file:
+            with open_out(output, CONTINUED) as file:
                 self._keeper = subprocess.Popen(
                     [*child_command("testbed.attended.keeper"), *command],
                     stdin=subprocess.PIPE, stdout=file, stderr=file,
@@ -83,9 +84,7 @@ class RealProcess:
 
     def last_words(self) -> str:
         """The last line that it has written; empty if there is none."""
-        with suppress(OSError), self.output.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - LAST_BYTES))
-            lines = file.read().decode(errors="replace").splitlines()
+        with suppress(OSError):
+            lines = read_end(self.output, LAST_BYTES).decode(errors="replace").splitlines()
             return next((line.strip() for line in reversed(lines) if line.strip()), "")
         return ""

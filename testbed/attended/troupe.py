@@ -18,6 +18,7 @@ import attrs
 from testbed.attended.http.tokens import known, path_of
 from testbed.attended.process import RealProcess
 from testbed.client.actor import Actor
+from testbed.code.files import write_bytes
 from testbed.errors import ScenarioError
 
 TOKEN_BYTES = 16
@@ -59,7 +60,7 @@ class Troupe:
                 path.touch(mode=0o600)
                 path.chmod(0o600)
                 server = f"{address}{path_of(token)}"
-                path.write_text(kubeconfig(server, name, token), encoding="utf-8")
+                write_bytes(path, kubeconfig(server, name, token).encode())
         except OSError as error:
             raise ScenarioError(
                 f"the kubeconfigs of the programs cannot be kept in {self.folder}: "

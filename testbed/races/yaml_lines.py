@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any, NoReturn
 
 import attrs
 import yaml
 
+from testbed.code.files import read_bytes
 from testbed.errors import HarnessError
 from testbed.objects.manifests.nesting import too_deep_at
 
@@ -93,9 +93,7 @@ class Document:
 def read(path: str, refusal: type[HarnessError]) -> str:
     """Return the text of a file; refuse one that is too large, or no text in UTF-8."""
     try:
-        with Path(path).open("rb") as file:
-            # Not by its size on disk: a pipe or a device has none.
-            raw = file.read(BYTES_MAX + 1)
+        raw = read_bytes(path, BYTES_MAX + 1)
         if len(raw) <= BYTES_MAX:
             return raw.decode()
     except OSError as error:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from testbed.code.files import check_regular
 from testbed.errors import LedgerRefused
 from testbed.objects.codec import decode, encode
 from testbed.search.finding import Finding
@@ -49,6 +50,8 @@ class Ledger:
         self._identity = {"format": FORMAT, **identity}
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
+            if Path(path).exists():
+                check_regular(path)
             self._file = sqlite3.connect(path, timeout=0, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             after = "name a file with --ledger, in a folder where you may write"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from testbed.client.actor import Actor
+from testbed.code.files import read_bytes
 from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError
 from testbed.policy import forget, let_go, load, own, use
@@ -73,7 +74,7 @@ def _check_text(level: LearnLevel, file: Path) -> None:
             f"{file}: it has more than {BYTES_MAX:,} bytes; expected some thirty lines.\n"
             f"Next: `{again}` writes a file to start from."
         )
-    text = file.read_bytes()
+    text = read_bytes(file)
     if not text.strip():
         raise ScenarioError(
             f"{file}: it is empty; expected a class derived from {level.base.__name__}.\n"

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from testbed.code.files import read_bytes
 from testbed.errors import ScenarioError
 from testbed.objects.codec import decode, encode_line
 
@@ -81,13 +82,19 @@ class StudentRecord:
 def path_of(given: str | None) -> Path:
     """The file that was named, or that the environment names, or the usual one."""
     named = given or os.environ.get(VARIABLE)
-    return Path(named) if named else Path.home() / USUAL
+    try:
+        return Path(named) if named else Path.home() / USUAL
+    except RuntimeError as error:
+        raise ScenarioError(
+            "this user has no home folder, in which what you have passed could be recorded.\n"
+            "Next: name a file, as in --progress learn.json"
+        ) from error
 
 
 def read_record(path: Path) -> StudentRecord:
     """The record in that file; an empty one if there is no such file. A damaged one is refused."""
     try:
-        text = path.read_bytes()
+        text = read_bytes(path)
     except FileNotFoundError:
         return StudentRecord(path)
     except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 import attrs
 
 from testbed.attended.frequency import Frequency
+from testbed.code.files import read_bytes
 from testbed.errors import ScenarioError
 from testbed.invariant import Verdict
 from testbed.races.expecting import Side
@@ -147,7 +148,7 @@ def ends_of_output(folder: Path, names: Iterable[str]) -> Iterator[str]:
 
 def _log(folder: Path, name: str) -> str:
     path = folder / f"{name}.log"
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    return read_bytes(path).decode(errors="replace") if path.exists() else ""
 
 
 def again(recipe: Scenario, trace: Path) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import zlib
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import attrs
 
+from testbed.code.files import read_bytes
 from testbed.errors import TraceRefused
 from testbed.objects import calendar
 from testbed.objects.codec import decode
@@ -55,10 +55,9 @@ def load(path: str) -> Recorded:
 
 
 def _read(path: str) -> bytes:
-    """All of the file; refused if it is larger than any trace, such as a device that never ends."""
+    """All of the file; refused if it is larger than any trace."""
     try:
-        with Path(path).open("rb") as file:
-            raw = file.read(FILE_BYTES_MAX + 1)
+        raw = read_bytes(path, FILE_BYTES_MAX + 1)
     except OSError as error:
         raise TraceRefused(
             f"{path}: cannot be read: {error.strerror}.\n"

@@ -126,14 +126,13 @@ def test_what_is_quoted_is_read_as_it_was(text: str) -> None:
 
 
 def test_a_file_is_read_with_a_limit(tmp_path: Path) -> None:
-    """To the last byte that is allowed, and not one more; it need not be a file that ends."""
+    """To the last byte that is allowed, and not one more."""
     file = tmp_path / "a.yaml"
     file.write_text("a" * BYTES_MAX)
     assert read(str(file), RaceRefused) == "a" * BYTES_MAX
     file.write_text("a" * (BYTES_MAX + 1))
-    for path in (str(file), "/dev/zero"):
-        with pytest.raises(RaceRefused, match="too large: it may have 1,048,576 bytes"):
-            read(path, RaceRefused)
+    with pytest.raises(RaceRefused, match="too large: it may have 1,048,576 bytes"):
+        read(str(file), RaceRefused)
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:

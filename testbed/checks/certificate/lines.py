@@ -8,6 +8,7 @@ believed before it has the shape that is stated here.
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,6 +121,9 @@ def _summed(path: str) -> Iterator[dict[str, Any]]:
     """The objects of all lines, without their sums, which are right."""
     total, number = 0, 0
     try:
+        if not Path(path).is_file():
+            os.stat(path)  # if there is nothing, it says so
+            raise Unreadable("it cannot be read: it is no regular file")
         with Path(path).open("rb") as file:
             while line := file.readline(LINE_BYTES_MAX):
                 number += 1

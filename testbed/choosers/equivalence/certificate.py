@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from testbed.choosers.equivalence.orders import OrderedTurn, with_path
+from testbed.code.files import open_out
 from testbed.errors import ScenarioError
 from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.turns.option import Sentence
@@ -105,7 +106,7 @@ def write(
             )
     found = {"verdict": verdict_of(classes), "classes": len(classes)}
     total = 0
-    with Path(path).open("wb") as file:
+    with open_out(path) as file:
         for content in ({"format": FORMAT, **terms, **found}, *_Tables().lines(classes)):
             line, total = summed(content, total)
             file.write(line)

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from testbed.code.files import read_bytes
 from testbed.errors import ManifestRefused
 from testbed.objects import form
 from testbed.objects.kinds import KINDS
@@ -177,9 +178,8 @@ def _bytes(path: Path) -> bytes:
     """The bytes of a file; _Unread if there is none or it is too large."""
     size = 0
     try:
-        with path.open("rb") as file:
-            size = path.stat().st_size
-            raw = file.read(BYTES_MAX + 1) if size <= BYTES_MAX else b""
+        size = path.stat().st_size
+        raw = read_bytes(path, BYTES_MAX + 1) if size <= BYTES_MAX else b""
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise _Unread(problem, "give the path of a file, or of a folder.") from error
