@@ -24,6 +24,7 @@
          ├─ ManifestRefused        a manifest with mistakes
          ├─ TraceRefused           a trace that is cut short, edited, or of another format
          ├─ LedgerRefused          the file of another search, or no such file at all
+         ├─ SystemRefused          no room, no descriptor, no folder: what the system does not give
          ├─ ReplayDiverged         the same choices led to another Run
          └─ HarnessBug             a bug of the testbed; please report it
 
@@ -230,6 +231,10 @@ class TraceRefused(HarnessError):
 
 class LedgerRefused(HarnessError):
     """A search cannot use this file: it is of another search, in use, or no such file at all."""
+
+
+class SystemRefused(HarnessError):
+    """The operating system does not give what a command needs: room, a descriptor, a folder."""
 
 
 class ReplayDiverged(HarnessError):

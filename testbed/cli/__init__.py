@@ -4,9 +4,9 @@ Exit codes, of every command:
   0 held · 1 violated · 2 usage · 3 undecided · 4 our bug, or nondeterminism · 130 interrupted
 
 May use: all that stands before it.
-In order: show, own, jobs, playing, recorded, progress, mutant_lists, worth, compared, raised,
-  races, mapped, explained, wrong_answers, profiled, benches, attaching, searching, commands,
-  __init__.
+In order: output, refused, show, own, jobs, playing, recorded, progress, mutant_lists, worth,
+  compared, raised, races, mapped, explained, wrong_answers, profiled, benches, attaching,
+  searching, commands, __init__.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from importlib import import_module
 
 import click
 
+from testbed.cli.output import let_go_of_output, take_streams, tell
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, UnknownName
 from testbed.version import VERSION
 
@@ -88,6 +89,7 @@ def main(args: list[str] | None = None) -> int:
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     try:
         # Not `group.main`: on a broken pipe, click exits with 1, which means violated here.
+        take_streams()
         with group.make_context("testbed", sys.argv[1:] if args is None else args) as context:
             code = group.invoke(context)
     except click.exceptions.Exit as end:
@@ -102,7 +104,7 @@ def main(args: list[str] | None = None) -> int:
     except HarnessError as error:
         return _say(f"{type(error).__name__}: {error}", 2)
     except BrokenPipeError:
-        import_module("testbed.cli.show").let_go_of_output()
+        let_go_of_output()
         return 0
     except (Exception, SystemExit) as error:  # noqa: BLE001 (Python would exit with 1: violated)
         return _unforeseen(error)
@@ -110,19 +112,23 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _say(text: str, code: int) -> int:
-    click.echo(text, err=True)
+    tell(text)
     return code
 
 
 def _unforeseen(error: BaseException) -> int:
-    """Report an exception: of the user's code, if it raised it, or else as a bug of ours."""
+    """Report an exception: of the user's code, if it raised it; or what the system has refused; or
+    else a bug of ours."""
     # Imported only now: most commands end without it.
     raised = import_module("testbed.cli.raised").raised_by_theirs(error)
     if raised is None:
+        if refused := import_module("testbed.cli.refused").refused_by_system(error):
+            let_go_of_output()
+            return _say(f"SystemRefused: {refused}", 2)
         what = f"{type(error).__name__}: {error}"
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        tell("".join(traceback.format_exception(error)).rstrip())
         return _say(f"HarnessBug: {what}. Please report it, with the lines above.", 4)
-    click.echo(raised.lines, err=True, nl=False)
+    tell(raised.lines.rstrip())
     return _say(
         f"ScenarioError: {raised.said}.\n"
         "The testbed called it to assemble, to choose or to judge, where nothing may raise.\n"

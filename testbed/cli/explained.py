@@ -9,15 +9,16 @@ from itertools import count
 from pathlib import Path
 
 import attrs
-import click
 
 from testbed import policy
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
 from testbed.cli.mapped import Maps
+from testbed.cli.output import tell
 from testbed.cli.playing import placed
 from testbed.cli.races import NamedRace, is_race, open_race, stem_of
 from testbed.cli.recorded import begin_as, to_tell_apart, with_tape
+from testbed.code.files import read_bytes
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.fault import Fault, Hit
 from testbed.invariant import Verdict, Violation
@@ -108,8 +109,7 @@ def played(file: str, trust: Trust) -> ExplainedRun:
     """Play the Run of a race file, or of a trace: its first character is a brace. If it is no file
     and names a scenario, play its calm run."""
     try:
-        with Path(file).open("rb") as opened:
-            is_trace = not is_race(file) and opened.read(1) == b"{"
+        is_trace = not is_race(file) and read_bytes(file, 1) == b"{"
     except OSError:
         if not is_race(file) and (":" in file or is_installed(file)):
             return _calm(file, trust)
@@ -258,7 +258,7 @@ def map_of(run: ExplainedRun, maps: Maps) -> StateMap | None:
     else:
         found = maps.of(run.recipe, run.race.switches, run.faults)
     if isinstance(found, NoMap) and maps.all_wanted:
-        click.echo(f"No map: {found.said}", err=True)
+        tell(f"No map: {found.said}")
     return found if isinstance(found, StateMap) else None
 
 

@@ -17,6 +17,7 @@ import click
 
 from testbed.child import child_command, child_env
 from testbed.cli.show import JSON
+from testbed.code.files import write_at_once, write_bytes
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.objects.codec import decode, encode
 from testbed.races.trust import folders_of
@@ -115,7 +116,7 @@ class _TraceFile(io.FileIO):
 
     def __init__(self, path: str) -> None:
         try:
-            super().__init__(path, "wb")
+            super().__init__(path, "wb", opener=write_at_once)
         except OSError as error:
             raise _cannot_write(path, error) from error
 
@@ -182,7 +183,7 @@ def keep_imprints(world: World, path: str | None) -> None:
     of what is asked and answered, a trace has only the revision."""
     if path is not None:
         lines = [encode(imprint_of(step).texts) + b"\n" for step in world.trace.steps]
-        Path(path).write_bytes(b"".join(lines))
+        write_bytes(path, b"".join(lines))
 
 
 def compare(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from testbed.cli.output import say
 from testbed.cli.races import NamedRace
-from testbed.cli.show import say, say_json
+from testbed.cli.show import say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import Violation
 from testbed.races.playing import Played, play

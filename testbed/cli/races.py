@@ -11,6 +11,7 @@ import click
 
 from testbed.cli.own import own_policies
 from testbed.cli.show import carried
+from testbed.code.files import NEW, write_bytes
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.races import yaml_lines as document
 from testbed.races.expecting import Side, check_switches, expected_under
@@ -91,8 +92,7 @@ def write_new(path: Path, text: str, next_step: str) -> None:
     """Write a new file. One that is there already is never overwritten: a person may have edited
     it."""
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        write_bytes(path, text.encode(), NEW)
     except FileExistsError as error:
         raise ScenarioError(f"{path}: is there already.\nNext: {next_step}") from error
     except OSError as error:

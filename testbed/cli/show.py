@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
-
 from testbed import policy
+from testbed.cli.output import say
 from testbed.invariant import Verdict
 from testbed.objects.codec import encode_line
 
@@ -30,21 +27,6 @@ EXIT_CODES = (
 def exit_code(verdict: Verdict) -> int:
     """The exit code for a Verdict: 0 held, 1 violated, 3 undecided."""
     return CODES[verdict.outcome]
-
-
-def say(text: str = "") -> None:
-    """Print a line. If the reader has closed the pipe, as in `| head -1`, that is no error, and the
-    exit code stays the same."""
-    try:
-        click.echo(text)
-    except BrokenPipeError:
-        let_go_of_output()
-
-
-def let_go_of_output() -> None:
-    """Send standard output to nowhere, since its reader has closed the pipe. Python flushes it at
-    exit, which would fail otherwise."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from testbed.cli.jobs import jobs_of
 from testbed.cli.mutant_lists import mutants_of, packages_with_mutants
+from testbed.cli.output import say
 from testbed.cli.progress import counted_out
-from testbed.cli.show import say, say_json, say_table
+from testbed.cli.show import say_json, say_table
 from testbed.testing.mutant import Mutant
 from testbed.testing.noticing import Notice, noticed
 from testbed.testing.worth import RUNS_MAX, Answered, ask, fired_in, grounds, made

@@ -13,6 +13,7 @@ import attrs
 from testbed.attended.frequency import Frequency, seconds_text
 from testbed.cli.attaching.places import ATTACHED, TRACE, Places
 from testbed.cli.attaching.programs import Programs, programs_of
+from testbed.cli.output import say
 from testbed.cli.playing import check_driver, parse_switches, placed, sink
 from testbed.cli.progress import Clock, Progress
 from testbed.cli.races import (
@@ -25,7 +26,7 @@ from testbed.cli.races import (
     stem_of,
     trust_of,
 )
-from testbed.cli.show import CODES, as_dict, say, say_json
+from testbed.cli.show import CODES, as_dict, say_json
 from testbed.errors import ScenarioError
 from testbed.races.expecting import Side, expect
 from testbed.races.race import Race

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from testbed.cli.jobs import JOBS, JOBS_MAX, jobs_of
+from testbed.cli.output import say, tell
 from testbed.cli.progress import Progress
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json, say_table
+from testbed.cli.show import EXIT_CODES, JSON, say_json, say_table
 from testbed.errors import ScenarioError, UnknownName
 from testbed.turns.session import DRIVERS
 from testbed.words import counted
@@ -127,7 +128,7 @@ def measurable() -> list[str]:
     }
     for bench, extra in left_out.items():
         text = f"left out: {bench}. Next: pip install 'multisched-testbed[{extra}]'"
-        click.echo(text, err=True)
+        tell(text)
     return [bench for bench in BENCHES if bench not in left_out]
 
 
@@ -145,7 +146,7 @@ def _measured(bench: str, given: dict[str, Any]) -> dict[str, Any]:
     module = import_module(f"testbed.cli.benches.{bench.replace('-', '_')}")
     if "jobs" in BENCHES[bench]:
         given = {**given, "jobs": jobs_of(given.get("jobs"))}
-    click.echo(f"measuring {bench} …", err=True)
+    tell(f"measuring {bench} …")
     figures: dict[str, Any]
     if "tell" in signature(module.measure).parameters:
         progress = Progress()

@@ -15,9 +15,11 @@ from testbed.choosers.certified import Certified
 from testbed.choosers.complete import ANY_FAULT
 from testbed.choosers.equivalence.certificate import Offer, Said, Seen
 from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn
+from testbed.cli.output import say
 from testbed.cli.progress import counting
 from testbed.cli.races import trust_of, whose_code
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
+from testbed.code.printable import in_line
 from testbed.errors import ScenarioError
 from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
 from testbed.search.terms import terms_of, world_of
@@ -95,9 +97,9 @@ def _refuse(file: str, refused: CertificateRefused, as_json: bool) -> int:
     if as_json:
         say_json({"file": file, "code": code, "refused": str(refused)})
     else:
-        shown = "".join(c if c.isprintable() else "�" for c in str(refused))
         again = "testbed search SCENARIO --effort complete --out DIR"
-        say(f"{file}: refused: {shown}.\nNext: search again, and certify that: {again}")
+        why = in_line(str(refused))
+        say(f"{file}: refused: {why}.\nNext: search again, and certify that: {again}")
     return code
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.output import say
 from testbed.cli.races import ENDINGS, notes, open_race, side_as_dict, trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.errors import HarnessBug, HarnessError, RaceRefused, ReplayDiverged, ScenarioError
 from testbed.races import yaml_lines as document
 from testbed.races.expecting import Side, both_sides

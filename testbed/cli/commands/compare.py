@@ -10,10 +10,11 @@ import click
 from testbed import policy
 from testbed.cli.compared import as_data, bars, legend, markdown, notes, title
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.output import say
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, placed
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, command_line, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, command_line, say_json
 from testbed.errors import ScenarioError
 from testbed.races.trust import words_for
 from testbed.search.comparing.alternatives import Alternative, alternatives_of, two_of

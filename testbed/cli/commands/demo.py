@@ -6,7 +6,8 @@ import click
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.cli.show import EXIT_CODES, JSON, as_dict, say, say_json
+from testbed.cli.output import say
+from testbed.cli.show import EXIT_CODES, JSON, as_dict, say_json
 from testbed.errors import HarnessBug
 from testbed.story.explain import story
 from testbed.testing.seek import Sought, seek

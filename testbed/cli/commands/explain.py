@@ -21,9 +21,10 @@ from testbed.cli.explained import (
     writes_beside,
 )
 from testbed.cli.mapped import Maps
+from testbed.cli.output import say, tell
 from testbed.cli.races import trust_of, whose_code
 from testbed.cli.raised import raised_by_theirs
-from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say, say_json
+from testbed.cli.show import CODES, EXIT_CODES, JSON, as_dict, exit_code, say_json
 from testbed.errors import HarnessBug, HarnessError, ReplayDiverged, ScenarioError
 from testbed.invariants.confluence import Confluent
 from testbed.races.necessity import Flipped, needed_lines
@@ -151,7 +152,7 @@ def _told(file: str, trust: Trust, how: _How) -> tuple[str | dict[str, Any], int
         return _as_dict(run, tried, rates, path), code
     if how.as_md:
         if path is not None:
-            click.echo(f"Page: {path}", err=True)
+            tell(f"Page: {path}")
         return issue(run, tried), code
     steps = {step.number: step.option for step in run.trace.steps}
     parts = [story(run.trace, run.verdict, run.claim)]

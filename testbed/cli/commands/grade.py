@@ -9,8 +9,10 @@ from pathlib import Path
 import click
 
 from testbed.cli.jobs import JOBS_MAX, processors
+from testbed.cli.output import say, say_bytes, tell
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json, say_table
+from testbed.cli.show import EXIT_CODES, JSON, say_json, say_table
+from testbed.code.files import CONTINUED, open_out, write_bytes
 from testbed.errors import ScenarioError
 from testbed.teaching.ladder import level_of
 from testbed.teaching.marking.kernel import LANDLOCK, SYSTEM_CALLS
@@ -84,7 +86,7 @@ def command(
         say_json({"seed": seed, "marks": [mark.as_dict() for mark in marks]})
     elif sheet == STDOUT:
         # As bytes: text would get other letters and line ends on another system.
-        click.echo(as_csv(marks).encode(), nl=False)
+        say_bytes(as_csv(marks).encode())
     else:
         _show(marks, folder, sheet)
     return _code(marks)
@@ -103,9 +105,9 @@ def _mark(
     if told:
         missing = [guard for guard in GUARDS if guard not in told]
         text = ", ".join(guard for guard in GUARDS if guard in told)
-        click.echo(f"Limits and guards in force: {text}.", err=True)
+        tell(f"Limits and guards in force: {text}.")
         if missing:
-            click.echo(f"Not in force on this system: {', '.join(missing)}.", err=True)
+            tell(f"Not in force on this system: {', '.join(missing)}.")
     return marks
 
 
@@ -119,7 +121,7 @@ def _code(marks: Sequence[AnswerMark]) -> int:
         "machine, and no mark: the reason in the sheet says more.\nNext: grade again; if it stays "
         "so, report it."
     )
-    click.echo(text, err=True)
+    tell(text)
     return 4
 
 
@@ -141,8 +143,7 @@ def _check_writable(file: Path) -> None:
     """ScenarioError if the file cannot be written: better now than after all marks."""
     is_new = not file.exists()
     try:
-        with file.open("ab"):
-            pass
+        open_out(file, CONTINUED).close()
         if is_new:
             file.unlink()
     except OSError as error:
@@ -163,7 +164,7 @@ def _write_races(folder: Path, marks: Sequence[AnswerMark]) -> None:
 def _write(file: Path, text: str) -> None:
     """Write the file, with the same line ends on each system."""
     try:
-        file.write_bytes(text.encode())
+        write_bytes(file, text.encode())
     except OSError as error:
         raise _cannot_write(file, error) from error
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import attrs
 import click
 
+from testbed.cli.output import say
 from testbed.cli.races import ENDINGS, write_new
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
+from testbed.code.files import read_text
 from testbed.errors import ScenarioError
 from testbed.races.expecting import pair_of
 from testbed.testing.seek import seek
@@ -178,7 +180,7 @@ def copied(recipe: Scenario) -> Start:
     own = f"{module}:{function}"
     test = COPIED_PAIR if recipe.has_guard else COPIED_ALONE
     files = {
-        file: Path(source).read_text(encoding="utf-8"),
+        file: read_text(source),
         test_file: test.format(module=module, function=function),
     }
     lines = [f"testbed show {file}:{function}", f"testbed search {file}:{function}"]
@@ -191,7 +193,7 @@ def copied(recipe: Scenario) -> Start:
 def _race_text(recipe: Scenario, own: str) -> str:
     """The race of a scenario that comes along, as one of the copy; empty if there is none."""
     if (file := shelf.race_file_of(recipe)) is not None:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         return text.replace(f"scenario: {recipe.name}\n", f"scenario: {own}\n", 1)
     if not recipe.has_guard:
         return ""

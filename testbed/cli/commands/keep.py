@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from testbed.cli.output import say
 from testbed.cli.races import (
     ENDINGS,
     NamedRace,
@@ -20,7 +21,8 @@ from testbed.cli.races import (
     whose_code,
     write_new,
 )
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
+from testbed.code.files import read_bytes
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.races.expecting import Side, both_sides, pair_of
 from testbed.races.racefile import parse
@@ -173,7 +175,7 @@ def _place(opened: NamedRace, out: str | None, text: str) -> Path:
     for number in count(2):
         if not path.exists():
             break
-        if path.is_file() and path.read_bytes() == text.encode():
+        if path.is_file() and read_bytes(path) == text.encode():
             again = line_for("check", str(path), opened.trust)
             raise ScenarioError(f"{path}: is there already, and the same.\nNext: {again}")
         path = folder / f"{stem}-{number}{ENDINGS[0]}"

@@ -13,9 +13,11 @@ import click
 
 from testbed.child import Jobs
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.output import say
 from testbed.cli.progress import Progress
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.cli.wrong_answers import passing_wrong, told_of_wrong, wrong_as_dict
+from testbed.code.files import write_bytes
 from testbed.errors import ScenarioError
 from testbed.teaching.beats import (
     break_line,
@@ -365,7 +367,7 @@ def _as_told(level: LearnLevel, trial: str) -> dict[str, Any]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        write_bytes(path, text.encode())
     except OSError as error:
         raise ScenarioError(
             f"{path}: cannot be written: {error.strerror}.\n"

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.output import say
+from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.errors import UnknownName
 from testbed.world import shelf
 from testbed.world.shelf import Page

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from testbed.cli.output import say
 from testbed.cli.progress import counting
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.objects.manifests.manifest import Manifest, read
 from testbed.objects.meta import Object
 from testbed.words import counted

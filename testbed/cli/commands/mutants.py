@@ -9,9 +9,10 @@ import click
 
 from testbed.cli.jobs import jobs_of, takes_jobs
 from testbed.cli.mutant_lists import mutants_of, packages_with_mutants
+from testbed.cli.output import say
 from testbed.cli.playing import parse_switches
 from testbed.cli.progress import counted_out
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json, say_table
+from testbed.cli.show import EXIT_CODES, JSON, say_json, say_table
 from testbed.cli.worth import asked_as_dict, asked_of, of_scenarios, of_users_claims, show_asked
 from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.mutant import RUNS_MAX, Hunt

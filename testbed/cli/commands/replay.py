@@ -11,6 +11,7 @@ import attrs
 import click
 
 from testbed.choosers.replayed import Replayed
+from testbed.cli.output import say
 from testbed.cli.playing import (
     check_driver,
     how_to_play,
@@ -44,7 +45,8 @@ from testbed.cli.recorded import (
     told_apart,
     with_tape,
 )
-from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say, say_json
+from testbed.cli.show import EXIT_CODES, as_dict, carried, exit_code, say_json
+from testbed.code.files import write_bytes
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.races.expecting import Side, expect
 from testbed.races.healing import Healer
@@ -243,7 +245,7 @@ def _healed(
     if text is not None and how.out is not None:
         write_new(Path(path), text, "name another file with --out.")
     elif text is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_bytes(path, text.encode())
     opened = attrs.evolve(file, path=path if text is not None else file.path)
     if how.as_json:
         say_json({"file": opened.path, "said": result, "runs": healer.runs, "race": text})

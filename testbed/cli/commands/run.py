@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 
+from testbed.cli.output import say
 from testbed.cli.own import own_policies
 from testbed.cli.playing import (
     NO_FAULTS,
@@ -26,7 +27,6 @@ from testbed.cli.show import (
     as_dict,
     command_line,
     exit_code,
-    say,
     say_json,
 )
 from testbed.races.trust import line_for, trust_in, words_for

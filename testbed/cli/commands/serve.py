@@ -15,8 +15,9 @@ import attrs
 import click
 
 from testbed.choosers.calm import Calm
+from testbed.cli.output import say, tell
 from testbed.cli.playing import parse_switches, placed, sink
-from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, SWITCH, exit_code, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, SCENARIO_PATH, SWITCH, exit_code, say_json
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import calendar
 from testbed.objects.manifests.manifest import read
@@ -130,7 +131,7 @@ def _recipe(
             raise ScenarioError(f"{path}: no path may have a {BETWEEN} in it.\nNext: rename it.")
     found = read(*what).checked()
     for told in (*found.kept, *found.skipped):
-        click.echo(f"{told}.", err=True)
+        tell(f"{told}.")
     made = {part: "on" if part in chosen else "off" for part in PARTS}
     return find(CLUSTER), {"manifests": BETWEEN.join(what), **made, **switches}
 
@@ -213,7 +214,7 @@ def _serve(recipe: Scenario, switches: dict[str, str], how: _How, folder: str | 
         return 130
     if verdict.is_violated or verdict.end.startswith(LIMIT):
         return int(verdict.is_violated)
-    click.echo(str(verdict), err=True)
+    tell(str(verdict))
     return exit_code(verdict)
 
 
@@ -234,7 +235,7 @@ def _tell_open(world: World, address: str, how: _How) -> None:
 
 def _tell_unmodelled(kind: str, how: _How) -> None:
     if not how.is_quiet:
-        click.echo(f"{kind} is not modelled: lists of it are empty, and watches silent.", err=True)
+        tell(f"{kind} is not modelled: lists of it are empty, and watches silent.")
 
 
 def _tell_end(world: World, visits: Any, how: _How, folder: str | None) -> None:

@@ -12,8 +12,10 @@ import attrs
 import click
 
 from testbed.choosers.calm import Calm
+from testbed.cli.output import say
 from testbed.cli.profiled import missed
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.show import EXIT_CODES, JSON, say_json
+from testbed.code.files import read_text
 from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.races.expecting import both_sides, of_every_world
@@ -91,7 +93,7 @@ def tell(page: Page) -> Telling:
     """Play what there is to tell of a scenario."""
     recipe = page.scenario
     if page.race_file is not None:
-        text = page.race_file.read_text(encoding="utf-8")
+        text = read_text(page.race_file)
         race = parse(text, page.race_file.name)
         sides = both_sides(race, recipe, page.race_file.name)
         played = [(side.expected.under if side.expected else "", side.played) for side in sides]

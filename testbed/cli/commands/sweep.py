@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from testbed import policy
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.output import say
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, parse_switches, placed
 from testbed.cli.progress import counting
@@ -25,9 +26,9 @@ from testbed.cli.show import (
     as_dict,
     carried,
     in_columns,
-    say,
     say_json,
 )
+from testbed.code.files import read_text, write_bytes
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
 from testbed.races.playing import race_of
@@ -159,12 +160,12 @@ def _write(folder: Path, recipe: Scenario, fault: Fault, reds: list[_Red]) -> li
         folder.mkdir(parents=True, exist_ok=True)
         for file, red in zip(files, reds, strict=True):
             text = red.race.text()
-            if file.exists() and file.read_text(encoding="utf-8") != text:
+            if file.exists() and read_text(file) != text:
                 raise ScenarioError(
                     f"--out {folder}: {file} is there already, and is another race.\n"
                     "Next: name a folder that is new."
                 )
-            file.write_text(text, encoding="utf-8")
+            write_bytes(file, text.encode())
     except OSError as error:
         raise ScenarioError(
             f"--out {folder}: cannot be written: {error.strerror}.\n"

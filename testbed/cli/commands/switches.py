@@ -8,7 +8,8 @@ from textwrap import wrap
 
 import click
 
-from testbed.cli.show import EXIT_CODES, JSON, say, say_json
+from testbed.cli.output import say
+from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.errors import UnknownName
 from testbed.switches import USUAL, Component, text_of
 

@@ -1,5 +1,5 @@
 """What `testbed search` does, from the options on the command line to the exit code.
 
-May use: show, jobs, playing, progress, raised, races, mapped, explained, attaching.
+May use: output, show, jobs, playing, progress, raised, races, mapped, explained, attaching.
 In order: folder, pages, junit, live, report, search.
 """

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from testbed import policy
 from testbed.cli.races import ENDINGS
+from testbed.code.files import open_out, read_bytes, write_bytes
 from testbed.errors import ScenarioError
 from testbed.races.race import Race
 from testbed.races.trust import line_for, trust_in, words_for
@@ -107,7 +108,7 @@ class Races:
         half = path.with_name(path.name + ".new")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            half.write_bytes(text)
+            write_bytes(half, text)
             half.replace(path)
             if before is not None and before != path and _bytes(before) == self._written[before]:
                 before.unlink()
@@ -133,7 +134,7 @@ class Races:
         path = self.folder / f"{self.recipe.name.rpartition(':')[2]}-undecided.jsonl"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
+            with open_out(path) as file:
                 verdict = player.record(planned, learned, file)
         except OSError:
             return ""
@@ -154,7 +155,7 @@ class Races:
 def _bytes(path: Path) -> bytes | None:
     """The content of a file; None if there is none. A file that cannot be read is not ours."""
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:

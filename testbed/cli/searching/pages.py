@@ -5,10 +5,9 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-import click
-
 from testbed.cli.explained import HTML, lines_tried, of_race, write_page, write_page_of
 from testbed.cli.mapped import Maps
+from testbed.cli.output import tell
 from testbed.cli.races import NamedRace, stem_of
 from testbed.cli.raised import raised_by_theirs
 from testbed.cli.searching.folder import Races
@@ -83,7 +82,7 @@ class Pages:
         except ScenarioError as error:
             if self._is_listed:
                 self._is_listed = False
-                click.echo(f"No list of the pages: {error}", err=True)
+                tell(f"No list of the pages: {error}")
 
 
 def pages_in(given: str | None, races: Races) -> Pages:

@@ -23,6 +23,7 @@ from testbed.cli.attaching.attended import attended_player, check_attended
 from testbed.cli.attaching.places import ATTACHED
 from testbed.cli.attaching.programs import Programs, programs_of
 from testbed.cli.jobs import jobs_of
+from testbed.cli.output import say
 from testbed.cli.playing import check_driver, parse_faults, parse_switches, placed
 from testbed.cli.progress import Clock
 from testbed.cli.searching.folder import FOLDER, Races
@@ -40,7 +41,7 @@ from testbed.cli.searching.report import (
     verdict_line,
     why_undecided,
 )
-from testbed.cli.show import CODES, say, say_json
+from testbed.cli.show import CODES, say_json
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.crossing import Crossing

@@ -8,6 +8,8 @@ from typing import Any
 
 import attrs
 
+from testbed.code.printable import in_line
+
 PASSED, REFUSED, FAILED, MISSING = "passed", "refused", "failed", "missing"
 MARKS = (PASSED, REFUSED, FAILED, MISSING)
 REASON_MAX = 200
@@ -54,10 +56,5 @@ def in_a_line(text: str, folder: Path | None = None) -> str:
     if folder is not None:
         for path in (folder.resolve(), folder):
             text = text.replace(f"{path}/", "").replace(f"{path}\\", "")
-    text = shown(_GAP.sub(" ", _ADDRESS.sub("0x…", text)).strip())
+    text = in_line(_GAP.sub(" ", _ADDRESS.sub("0x…", text)).strip())
     return text if len(text) <= REASON_MAX else text[: REASON_MAX - 1] + "…"
-
-
-def shown(text: str) -> str:
-    """The text with each character that cannot be printed written as its number."""
-    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import attrs
 
+from testbed.code.printable import in_line
 from testbed.errors import ScenarioError
 from testbed.teaching.marking.limits import ANSWER_BYTES
-from testbed.teaching.marking.mark import shown
 
 NAME_BYTES_MAX = 150
 """Of a student's name: the name of a race file begins with it."""
@@ -85,7 +85,7 @@ def student_name(name: str) -> str:
     """The name of a folder as the sheet shows it, and as a race file is called: the same on each
     system, however that system writes an accent."""
     text = unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "backslashreplace"))
-    text = "".join("_" if each in ODD else each for each in shown(text))
+    text = "".join("_" if each in ODD else each for each in in_line(text))
     while len(text.encode()) > NAME_BYTES_MAX:
         text = text[:-1]
     return text.rstrip(" .") or "_"
@@ -115,7 +115,7 @@ def _read(student: str, folder: Path, level: int) -> Submission:
             return Submission(student, level, problem="the folder is a link, which is not followed")
         # Some systems find level_1.py by the name Level_1.py, and others do not.
         if name not in (there := os.listdir(folder)):
-            return Submission(student, level, instead=shown(_nearly(name, there)))
+            return Submission(student, level, instead=in_line(_nearly(name, there)))
         how = os.lstat(folder / name).st_mode
     except FileNotFoundError:
         return Submission(student, level)
