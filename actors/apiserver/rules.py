@@ -7,9 +7,9 @@ from typing import Any
 
 from actors.apiserver.call import all_invalid, invalid
 from actors.apiserver.kind_rules import rules_of
-from actors.apiserver.names import wrong_in_labels, wrong_in_name
 from testbed.objects import Map, Meta, Object
 from testbed.objects.meta import evolved
+from testbed.objects.names import wrong_names
 
 
 def complete(item: Any) -> Any:
@@ -38,15 +38,17 @@ def initial(item: Any) -> Any:
     return rules.initial(item)
 
 
-def check(item: Object) -> None:
-    """Raise Invalid if there can be no such object."""
-    kind, meta = type(item), item.meta
-    if wrong := wrong_in_name(meta.name):
-        raise invalid(kind, meta.name, "metadata.name", f'Invalid value: "{meta.name}": {wrong}')
-    if wrong := wrong_in_labels(meta.labels):
-        raise invalid(kind, meta.name, "metadata.labels", wrong)
+def check(item: Object, old: Object | None = None) -> None:
+    """Raise Invalid if there can be no such object, or none that the old one may become."""
+    check_names(item, old)
     rules_of(item).check(item)
     check_spec(item)
+
+
+def check_names(item: Object, old: Object | None = None) -> None:
+    """Raise Invalid, with each name in it that cannot be and was not in the old one (API-10)."""
+    if wrongs := tuple(dict.fromkeys(wrong_names(item, old))):
+        raise all_invalid(type(item), item.meta.name, wrongs)
 
 
 def check_spec(item: Object) -> None:

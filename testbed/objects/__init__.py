@@ -3,7 +3,7 @@
 May use: errors, code.
 In order: meta, fitting, quantity, calendar, plain, shape, form, settled, dotted, labels, condition,
   affinity, reference, note, pod, node, disruption_budget, priority, quota, charge, workload,
-  deployment, lease, namespace, event, config, binding, scale, kinds, codec, decoded,
+  deployment, lease, namespace, event, config, binding, scale, kinds, names, codec, decoded,
   __init__, manifests.
 """
 

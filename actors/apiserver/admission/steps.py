@@ -46,7 +46,7 @@ def admit_change(call: Call, new: Any, old: Any) -> Handler:
         # An update that leaves them out, as that of an old manifest does, would take them away.
         if call.server.switches.default_tolerations:
             new = tolerations.tolerating(new)
-    rules.check(new)
+    rules.check(new, old)
     rules.check_change(new, old)
     if isinstance(new, PriorityClass):
         priority.check_class_change(new, old)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from actors.apiserver import rules
 from actors.apiserver.call import Call
 from testbed.errors import BadRequest
 from testbed.objects import Binding, Condition, Node, Pod, condition, requests_of, room_of
@@ -51,9 +52,11 @@ def bind(call: Call) -> Handler:
     status = evolved(pod.status, conditions=conditions)
     if call.server.switches.clear_nnn_on_bind:
         status = evolved(status, nominated_node_name="")
-    pod = pod.with_meta(annotations=pod.meta.annotations.having(**meta.annotations))
+    bound = pod.with_meta(annotations=pod.meta.annotations.having(**meta.annotations))
     spec = evolved(pod.spec, node_name=body.target.name)
-    return call.put(evolved(pod, spec=spec, status=status))
+    bound = evolved(bound, spec=spec, status=status)
+    rules.check_names(bound, pod)
+    return call.put(bound)
     yield
 
 

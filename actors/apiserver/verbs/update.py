@@ -120,7 +120,9 @@ def revise(call: Call, made_of: Callable[[Any], Any]) -> Handler:
         if call.options.get("how") != "apply":
             new = noted(call, new, old)
         rules.check_finalizers(new, old)
-        if not call.operation.subresource:
+        if call.operation.subresource:
+            rules.check_names(new, old)
+        else:
             new = yield from admission.admit_change(call, new, old)
         if call.current_at(old.key) is found:
             break

@@ -1,5 +1,5 @@
 """Manifests: kubectl's YAML and JSON, from text to objects and back.
 
-May use: form, plain, meta, kinds.
+May use: form, plain, meta, kinds, names.
 In order: scalar, nesting, yaml_stream, manifest.
 """

@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 
 from testbed.code.files import read_bytes
+from testbed.code.printable import in_line
 from testbed.errors import ManifestRefused
 from testbed.objects import form
 from testbed.objects.kinds import KINDS
@@ -29,6 +30,7 @@ from testbed.objects.manifests.yaml_stream import (
     parts,
 )
 from testbed.objects.meta import UNSET, Object
+from testbed.objects.names import wrong_names
 from testbed.objects.plain import MAPPING, Misfit, shown
 
 ENDINGS = (".yaml", ".yml", ".json")
@@ -41,6 +43,7 @@ NEVER_KEPT = ("managedFields",)
 """Fields of the metadata that are dropped. This one records which client set which field: it is
 larger than the object, and means nothing here."""
 A_TEXT = "a text"
+NAMED_RIGHT = "give a name that Kubernetes lets it have."
 _CLASSES = {(cls.api_version, cls.kind): cls for cls in KINDS}
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being read, how much of it is done, and how much it is in all."""
@@ -56,7 +59,7 @@ class Kept:
     """How many objects have it."""
 
     def __str__(self) -> str:
-        return f"{self.path} of {self.kind}: kept, not modelled ({_objects(self.count)})"
+        return in_line(f"{self.path} of {self.kind}: kept, not modelled ({_objects(self.count)})")
 
 
 @attrs.frozen
@@ -69,7 +72,8 @@ class Skipped:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.kind} ({self.api_version}): skipped, {self.why} ({_objects(self.count)})"
+        count = _objects(self.count)
+        return in_line(f"{self.kind} ({self.api_version}): skipped, {self.why} ({count})")
 
 
 @attrs.frozen
@@ -85,7 +89,7 @@ class Mistake:
 
     def __str__(self) -> str:
         where = f", line {self.line} (document {self.document})" if self.document else ""
-        return f"{self.file}{where}: {self.problem}"
+        return in_line(f"{self.file}{where}: {self.problem}")
 
 
 @attrs.frozen
@@ -165,7 +169,7 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     names = (file for file in path.rglob("*") if file.name.endswith(ENDINGS))
-    found = sorted(file for file in names if not file.name.endswith(RACES) and file.is_file())
+    found = sorted(file for file in names if not file.name.endswith(RACES))
     if not found:
         raise _Unread(
             f"no manifest is in it: expected a file that ends in {', '.join(ENDINGS)}",
@@ -178,14 +182,13 @@ def _bytes(path: Path) -> bytes:
     """The bytes of a file; _Unread if there is none or it is too large."""
     size = 0
     try:
-        size = path.stat().st_size
-        raw = read_bytes(path, BYTES_MAX + 1) if size <= BYTES_MAX else b""
+        size, raw = path.stat().st_size, read_bytes(path, BYTES_MAX + 1)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         raise _Unread(problem, "give the path of a file, or of a folder.") from error
     if max(size, len(raw)) > BYTES_MAX:
-        found = f"this has {size:,}" if size else "this has more"
-        problem = f"too large: a manifest may have {BYTES_MAX:,} bytes, {found}"
+        found = f"{max(size, len(raw)):,}"
+        problem = f"too large: a manifest may have {BYTES_MAX:,} bytes, this has {found}"
         raise _Unread(problem, "give it in several files.")
     return raw
 
@@ -300,6 +303,9 @@ class _Reading:
     def _keep(self, item: Object, path: str, where: str) -> None:
         if not item.meta.name:
             raise Misfit(_below(path, "metadata.name"), "a name", None)
+        for wrong in wrong_names(item):
+            where, _, said = wrong.partition(": ")
+            raise _Wrong(_below(path, where), f"{where}: {said}", NAMED_RIGHT)
         if item.key in self._places:
             problem = f"{item.key} a second time ({self._places[item.key]} has it)"
             raise _Wrong(_below(path, "metadata.name"), problem, "leave one of the two out.")

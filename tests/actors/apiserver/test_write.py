@@ -138,6 +138,22 @@ def test_names_and_labels_are_what_the_wire_can_carry(
     Counter().create(Pod.of("p.q-1", labels={"example.com/a": "B_1.x", "c": ""}))
 
 
+@pytest.mark.spec("API-10")
+def test_no_write_gives_a_name_that_cannot_be() -> None:
+    """Of whatever verb and subresource it is."""
+    counter = Counter()
+    pod = counter.create(Pod.of("p"))
+    odd = {"metadata": {"labels": {"a": "b\n"}}}
+    for how, subresource in (("merge", ""), ("strategic", "status"), ("merge", "status")):
+        with pytest.raises(Invalid, match=r'^Pod "p" is invalid: metadata.labels: .*"b\\n": a v'):
+            counter.patch(pod, odd, how, subresource)
+    with pytest.raises(Invalid, match=r"metadata.finalizers\[0\]: .* name part must consist"):
+        counter.update(with_meta(pod, finalizers=("a\nb",)))
+    with pytest.raises(Invalid, match=r"spec.nodeName: Invalid value: \"../..\": a lowercase RFC"):
+        counter.bind(pod, "../..")
+    assert counter.get(Pod, "p").is_as(pod)
+
+
 @pytest.mark.spec("API-16", "GEN-13")
 def test_a_pod_begins_pending_whatever_its_client_says() -> None:
     """Its status is the server's: Pending, and its quality of service, which never changes."""

@@ -307,10 +307,15 @@ def test_a_file_that_cannot_be_read_is_told() -> None:
 
 
 ITEMS = (
-    Node.of("n1", cpu_m=1000, memory=2**30, labels={"b": "no", "a": "1", "c": "x: y"}),
+    Node.of("n1", cpu_m=1000, memory=2**30, labels={"b": "no", "a": "1", "c": "x.y"}),
     Pod.of("team/a", cpu_m=500, priority=7, node_name="n1"),
     Pod(
-        Meta("b", uid="u", created_ms=5000, annotations={"json": '{"a": "b"}\n', "": "~"}),
+        Meta(
+            "b",
+            uid="u",
+            created_ms=5000,
+            annotations={"json": '{"a": "b"}\n', "c": "x: y", "d": "~"},
+        ),
         spec=PodSpec(containers=(Container("main"), Container("off"))),
         extra=Map(spec=Map(volumes=(Map(name="1", emptyDir=Map()), Map(name="2", on=False)))),
     ),
@@ -432,3 +437,21 @@ def test_progress_is_told() -> None:
     for far in told.values():
         assert far == sorted(far)
         assert all(done <= total + 1 for done, total in far)
+
+
+def test_what_a_manifest_says_steers_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that is none is a mistake, with its line; a kind is shown on one line, as it is."""
+    pod = {"apiVersion": "v1", "kind": "Pod"}
+    names = ("\x1b[2J", "<script>", "../..")
+    texts = [json.dumps({**pod, "metadata": {"name": name}}) for name in names]
+    Path("a.yaml").write_text("\n---\n".join(texts))
+    assert main(["manifest", "a.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("a lowercase RFC 1123 subdomain must") == 3
+    assert 'line 1 (document 1): Pod \\u001b[2J: metadata.name: Invalid value: "\\u001b[2J"' in told
+    odd = {"kind": "A\x1b[2J\nB", "apiVersion": "v\x9b1", "metadata": {"name": "a"}}
+    Path("a.yaml").write_text(json.dumps(odd))
+    assert main(["manifest", "a.yaml"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("A\\u001b[2J\\u000aB (v\\u009b1): skipped, not modelled (1 object)\n")
+    assert "\x1b" not in told + out
