@@ -10,6 +10,7 @@
      │   ├─ AlreadyExists     409  the name is taken
      │   ├─ Conflict          409  the object has changed, or a precondition failed
      │   ├─ Expired           410  that part of the history is compacted
+     │   ├─ TooLarge          413  the request asks for more than a server makes of one
      │   ├─ UnsupportedMedia  415  the body is of a form that cannot be read
      │   ├─ Invalid           422  the request makes no sense
      │   ├─ TooManyRequests   429  not now; it may succeed later
@@ -114,6 +115,13 @@ class Expired(ApiError):
 
     code = 410
     reason = "Expired"
+
+
+class TooLarge(ApiError):
+    """The request asks for more than a server makes of one."""
+
+    code = 413
+    reason = "RequestEntityTooLarge"
 
 
 class UnsupportedMedia(ApiError):

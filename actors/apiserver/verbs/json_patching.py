@@ -2,6 +2,10 @@
 
 `add`, `remove`, `replace`, `move`, `copy` and `test`, one after another; if one of them cannot be
 done, none is. So a `test` of what was read before guards what the other steps write.
+
+A short patch can make much: each `copy` of the whole into a part of it doubles the object. So three
+things are bounded, as in Kubernetes: how many steps there are, how much all copies together add,
+and how large the object becomes. What a step takes then depends on the length of the patch.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from testbed.errors import Invalid
+from testbed.errors import InternalError, Invalid, TooLarge
 from testbed.objects.codec import encode
 from testbed.objects.plain import thawed
 
@@ -18,23 +22,43 @@ REFUSED = "the server rejected our request due to an error in our request"
 """All that Kubernetes says of a step that cannot be done."""
 APPEND = "-"
 """As the last part of a path: behind the last item of a list."""
+STEPS_MAX, COPIED_MAX, OBJECT_MAX = 10_000, 3 * 1024 * 1024, 3 * 512 * 1024
+"""How many steps; how many bytes of JSON are copied, and how many the object has in the end."""
+OBJECT_TOO_LARGE = "etcdserver: request is too large"
+"""All that Kubernetes says of such an object: it comes from the store below."""
 
 
 def json_patched(tree: Tree, steps: Any) -> Tree:
     """The tree after all steps. ValueError if they are no JSON patch, Invalid if one of them cannot
-    be done (API-64)."""
+    be done, TooLarge or InternalError if they make too much (API-64)."""
     if not isinstance(steps, tuple | list) or not all(isinstance(e, Mapping) for e in steps):
         raise ValueError(
             "a JSON patch is a list of steps, such as {'op': 'remove', 'path': '/metadata/labels'}"
         )
+    if len(steps) > STEPS_MAX:
+        raise TooLarge(
+            "Request entity is too large: The allowed maximum operations in a JSON patch is "
+            f"{STEPS_MAX}, got {len(steps)}"
+        )
     # The whole object has the path "", so it stands under the empty name.
-    root = {"": tree}
+    root, copied = {"": tree}, 0
     for step in steps:
-        _do(root, step)
+        copied += _do(root, step, COPIED_MAX - copied)
+    if copied and _size(root) > OBJECT_MAX:
+        raise InternalError(OBJECT_TOO_LARGE)
     return root.get("")
 
 
-def _do(root: Tree, step: Mapping[str, Any]) -> None:
+def _size(tree: Tree) -> int:
+    """How many bytes of JSON it is; Invalid if it is too deep to be any."""
+    try:
+        return len(encode(tree))
+    except RecursionError as error:
+        raise Invalid(REFUSED) from error
+
+
+def _do(root: Tree, step: Mapping[str, Any], room: int) -> int:
+    """Do one step, and return how many bytes it has copied; Invalid if these are more than that."""
     path = _parts(step, "path")
     match step.get("op"):
         case "add":
@@ -48,13 +72,31 @@ def _do(root: Tree, step: Mapping[str, Any]) -> None:
         case "move":
             _add(root, path, _take(root, _parts(step, "from")))
         case "copy":
-            _add(root, path, thawed(_found(root, _parts(step, "from"))))
+            value = _found(root, _parts(step, "from"))
+            size = _size(value)
+            if size > room:
+                raise Invalid(REFUSED)
+            _add(root, path, thawed(value))
+            return size
         case "test":
-            # Bytes are compared, for Python takes 1 and true for the same.
-            if encode(_found(root, path)) != encode(step.get("value")):
+            if not _is_same(_found(root, path), step.get("value")):
                 raise Invalid(REFUSED)
         case _:
             raise Invalid(REFUSED)
+    return 0
+
+
+def _is_same(one: Tree, other: Tree) -> bool:
+    """Whether two trees are the same JSON. It takes no longer than the smaller of them."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    # Bytes are compared, for Python takes 1 and true for the same.
+    are_parts = isinstance(one, Mapping | list | tuple), isinstance(other, Mapping | list | tuple)
+    return not any(are_parts) and encode(one) == encode(other)
 
 
 def _parts(step: Mapping[str, Any], field: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from testbed.errors import BadRequest, Conflict, Invalid
+from testbed.errors import BadRequest, Conflict, InternalError, Invalid, TooLarge
 from testbed.objects import Deployment, DeploymentSpec, LabelSelector, Map, Meta, Pod, PodTemplate
 from tests.models.counter import Counter, refusal
 
@@ -154,3 +154,42 @@ def test_retain_keys_leaves_only_what_it_names() -> None:
     strategy = {"$retainKeys": ["type"], "rollingUpdate": {"maxSurge": 1}}
     with pytest.raises(BadRequest, match="retainKeys"):
         counter.patch(web, {"spec": {"strategy": strategy}}, "strategic")
+
+
+@pytest.mark.spec("API-64")
+@pytest.mark.parametrize(
+    ("steps", "error", "said"),
+    [
+        ([step("test", "/metadata/name", value="p")] * 10_001, TooLarge,
+         "Request entity is too large: The allowed maximum operations in a JSON patch is 10000, "
+         "got 10001"),
+        ([step("copy", f"/spec/x{n}", **{"from": "/spec"}) for n in range(25)], Invalid, REFUSED),
+        ([step("add", "/spec/x", value="x" * 2**20),
+          step("copy", "/spec/y", **{"from": "/spec/x"})], InternalError, "etcdserver: request is too large"),
+        ([step("add", "/spec" + "/x" * n, value={}) for n in range(1, 1500)]
+         + [step("copy", "/spec/y", **{"from": "/spec/x"})], Invalid, REFUSED),
+    ],
+    ids=["steps", "doubling", "object", "depth"],
+)  # fmt: skip
+def test_a_short_patch_makes_no_large_object(
+    steps: list[Any], error: type[Exception], said: str
+) -> None:
+    """What it may make is bounded as in Kubernetes, and the object stays as it was."""
+    counter, pod = labelled(a="1")
+    with pytest.raises(error) as refused:
+        counter.patch(pod, steps, "json")
+    assert str(refused.value) == said
+    assert counter.get(Pod, "p").is_as(pod)
+
+
+@pytest.mark.spec("API-64")
+def test_a_patch_may_do_as_much_as_kubernetes_lets_it() -> None:
+    """To the last step; and a step that tests looks at no more of the object than it names."""
+    counter, pod = labelled(a="1")
+    notes = step("add", "/metadata/annotations", value={"a": "x" * 200_000})
+    big = counter.patch(pod, [notes], "json")
+    same = [step("test", "/metadata/labels", value={"a": "1"}) for _ in range(9_999)]
+    with pytest.raises(Invalid):
+        counter.patch(big, [*same, step("test", "/metadata", value={"a": "1"})], "json")
+    copies = [step("copy", "/metadata/labels/b", **{"from": "/metadata/labels/a"})] * 10_000
+    assert counter.patch(big, copies, "json").meta.labels == {"a": "1", "b": "1"}
