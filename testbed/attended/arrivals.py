@@ -15,7 +15,7 @@ import attrs
 from testbed.attended.calls import JSON_LINES, NEVER, OpenCall
 from testbed.attended.door import Door
 from testbed.attended.http.answers import refused
-from testbed.attended.http.exchange import Exchange
+from testbed.attended.http.exchange import Exchange, HttpRequest
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.meaning import Silence, ToWatch, meaning_of
 from testbed.attended.http.reply import Reply
@@ -68,7 +68,7 @@ class Arrivals:
         try:
             self._listener = Listener(
                 door.hosts, door.port, limits=door.limits, knows=self._troupe.knows,
-                on_refused=door.on_refused,
+                on_refused=door.on_refused, on_dropped=self._drop,
             )  # fmt: skip
         except OSError as error:
             raise ScenarioError(
@@ -138,6 +138,9 @@ class Arrivals:
             self._silent.append(_Silent(exchange, _end_of(meant, monotonic())))
         else:
             self._arrived.append(OpenCall(name, exchange, meant, self._gate.now_ms, self._wrote))
+
+    def _drop(self, request: HttpRequest, unread: int) -> None:
+        self._door.on_dropped(self._troupe.named(request.token), request, unread)
 
     def _wrote(self, call: OpenCall) -> None:
         """Something was written to a program: it is to be digested."""

@@ -30,3 +30,6 @@ class Door:
     """Told of each request: which program asks, what, and what that means."""
     on_refused: Callable[[int, str], None] = _nothing
     """Told of what never becomes a request, by code and message: it had no token, or no form."""
+    on_dropped: Callable[[str, HttpRequest, int], None] = _nothing
+    """Told of each request that is cut because its program does not read: whose it is, and how many
+    bytes waited for it."""

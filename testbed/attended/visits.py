@@ -22,6 +22,8 @@ class Visits:
         """By program, how often it has asked by each verb."""
         self.refused: Counter[int] = Counter()
         """How often what was sent never became a request, by code."""
+        self.unread: Counter[str] = Counter()
+        """By program, how often an answer to it was cut because it did not read."""
         self._on_unmodelled = on_unmodelled
         self._told: set[str] = set()
 
@@ -40,6 +42,10 @@ class Visits:
     def note_refused(self, code: int, _: str) -> None:
         """Count what never became a request."""
         self.refused[code] += 1
+
+    def note_unread(self, name: str, *_: object) -> None:
+        """Count an answer that was cut."""
+        self.unread[name] += 1
 
     def __str__(self) -> str:
         return "; ".join(

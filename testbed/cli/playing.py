@@ -16,12 +16,14 @@ from typing import IO, Any
 import click
 
 from testbed.child import child_command, child_env
+from testbed.cli.output import tell
 from testbed.cli.show import JSON
 from testbed.code.files import write_at_once, write_bytes
 from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
 from testbed.objects.codec import decode, encode
 from testbed.races.trust import folders_of
 from testbed.turns.imprint import check_steps, check_texts, imprint_of, suspects_in
+from testbed.turns.recorded import FILE_BYTES_MAX
 from testbed.turns.session import DRIVERS
 from testbed.turns.trace import Step, Trace
 from testbed.world.fault_kinds import parse_fault
@@ -112,9 +114,11 @@ def parse_switches(given: tuple[str, ...]) -> dict[str, str]:
 
 
 class _TraceFile(io.FileIO):
-    """A file whose errors name the option that asked for it, `--trace`."""
+    """A file whose errors name the option that asked for it, `--trace`. It tells while it is
+    written that it has become larger than what can be played again."""
 
     def __init__(self, path: str) -> None:
+        self._room = FILE_BYTES_MAX
         try:
             super().__init__(path, "wb", opener=write_at_once)
         except OSError as error:
@@ -122,9 +126,17 @@ class _TraceFile(io.FileIO):
 
     def write(self, data: Any) -> int:
         try:
-            return super().write(data)
+            done = super().write(data)
         except OSError as error:
             raise _cannot_write(self.name, error) from error
+        was_readable = self._room >= 0
+        self._room -= done
+        if was_readable and self._room < 0 and self.name != os.devnull:
+            tell(
+                f"--trace {self.name}: larger than {FILE_BYTES_MAX:,} bytes now, so `replay` and "
+                "`explain` will not read it. Next: end this, and begin again with another file."
+            )
+        return done
 
 
 def _cannot_write(path: object, error: OSError) -> ScenarioError:

@@ -18,7 +18,8 @@ from testbed.objects import calendar
 from testbed.objects.codec import decode
 from testbed.turns.trace import FORMAT
 
-FILE_BYTES_MAX = 256 * 1024 * 1024
+FILE_BYTES_MAX = 264 * 1024 * 1024
+"""More than a Run writes before it ends by its limit, with all that its last turn writes."""
 COPY_AGAIN = "Next: copy the whole file again, or record the Run again."
 USE_AS_IT_IS = "Next: use the file as it was recorded; to change a Run, record another."
 

@@ -5,16 +5,27 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
+import threading
 import urllib.request
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from testbed.attended.door import Door
+from testbed.attended.http.limits import HttpLimits
 from testbed.child import child_command, child_env
 from testbed.cli import main
+from testbed.cli.playing import sink
 
+FUSE_S = 120
+"""Nothing here takes nearly that long; what does, hangs."""
 NODE = """\
 apiVersion: v1
 kind: Node
@@ -36,10 +47,18 @@ def manifest(tmp_path: Path) -> str:
     return str(path)
 
 
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for that, however long it takes."""
+    ends_at = monotonic() + FUSE_S
+    while not is_so():
+        assert monotonic() < ends_at, "it never came"
+        sleep(0.01)
+
+
 def asked(kubeconfig: str, path: str) -> Any:
     """What the server answers to a guest."""
     server = json.loads(Path(kubeconfig).read_text())["clusters"][0]["cluster"]["server"]
-    with urllib.request.urlopen(server + path, timeout=10) as answer:
+    with urllib.request.urlopen(server + path, timeout=FUSE_S) as answer:
         return json.load(answer)
 
 
@@ -61,7 +80,7 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing(manifest: str, tmp_path: Path
         children = Path(f"/proc/{serving.pid}/task/{serving.pid}/children")
         assert not children.exists() or not children.read_text()
         serving.send_signal(signal.SIGINT)
-        said, complained = serving.communicate(timeout=20)
+        said, complained = serving.communicate(timeout=FUSE_S)
     assert serving.returncode == 130
     ended = json.loads(said)
     assert ended["served"] == {"ann": {"list": 3}}
@@ -105,3 +124,57 @@ def test_a_wrong_option_says_what_to_do(
     assert said in told.err
     assert "Next: " in told.err
     assert not told.out
+
+
+def test_a_trace_that_grows_too_large_says_so_while_it_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and before the end: a World that is served has no limits, and what replays its trace
+    has one."""
+    monkeypatch.setattr("testbed.cli.playing.FILE_BYTES_MAX", 9_000)
+    trace = str(tmp_path / "trace.jsonl")
+    with sink(trace) as file:
+        for number in range(30):
+            file.write(b"x" * 1000)
+            file.flush()
+            told = capsys.readouterr().err
+            assert bool(told) == (number == 9)
+            if told:
+                assert told.startswith(
+                    f"--trace {trace}: larger than 9,000 bytes now, so `replay` "
+                )
+                assert "Next: end this" in told
+
+
+def test_a_guest_that_does_not_read_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name, what it asked and how much it had not taken; and in the end how many were cut."""
+    limits = HttpLimits(unsent_total_max=100_000)
+    monkeypatch.setattr("testbed.attended.door.Door", partial(Door, limits=limits))
+    large = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps({**large, "data": {"a": "x" * 12_000_000}}))
+
+    def ask(kubeconfig: Path) -> None:
+        """Ask, wait until the answer is cut, and end the command."""
+        until(kubeconfig.exists)
+        server = json.loads(kubeconfig.read_text())["clusters"][0]["cluster"]["server"]
+        at = urlsplit(server)
+        with socket.create_connection((at.hostname or "", at.port or 0), timeout=FUSE_S) as asking:
+            line = f"GET {at.path}/api/v1/configmaps?watch=1 HTTP/1.1"
+            asking.sendall(f"{line}\r\nHost: x\r\n\r\n".encode())
+            until(lambda: "does not read" in "".join(told))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    told: list[str] = []
+    monkeypatch.setattr("testbed.cli.commands.serve.tell", told.append)
+    asking = threading.Thread(target=ask, args=[tmp_path / "out" / "guest.kubeconfig"])
+    asking.start()
+    words = ["serve", str(file), "--with", "none", "--out", str(tmp_path / "out"), "--json"]
+    assert main([*words, "--limit", str(FUSE_S)]) == 130
+    asking.join()
+    (cut,) = [line for line in told if "cut" in line]
+    assert cut.startswith("guest does not read: its GET /api/v1/configmaps was cut, with ")
+    ended = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert ended["unread"] == {"guest": 1}

@@ -17,6 +17,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.errors import HarnessError, ReplayDiverged, TraceRefused
 from testbed.turns.recorded import FILE_BYTES_MAX, load
 from testbed.turns.trace import Trace
+from testbed.world.budget import Budget
 from testbed.world.scenario import find
 
 LOST_UPDATE = find("lost_update")
@@ -174,7 +175,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a byte more than the limit is read."""
-    assert FILE_BYTES_MAX == 256 * 1024 * 1024
+    assert Budget().trace_bytes_max + 2**23 <= FILE_BYTES_MAX
     monkeypatch.setattr("testbed.turns.recorded.FILE_BYTES_MAX", 1_000_000)
     huge = tmp_path / "huge"
     with huge.open("wb") as file:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import selectors
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
+from testbed.attended.http.backlog import Backlog
 from testbed.attended.http.connection import Connection
 from testbed.attended.http.exchange import Exchange, HttpRequest
 from testbed.attended.http.limits import HttpLimits
@@ -78,6 +79,12 @@ class ChannelOwner(Protocol):
     def refused(self, code: int, message: str) -> None:
         """A request was refused."""
 
+    def weigh(self, channel: Channel, change: int) -> None:
+        """So many bytes more have to wait until its program reads, or so many less."""
+
+    def drop(self, channel: Channel) -> None:
+        """Its program does not read what is written to it, and too much waits."""
+
     def forget(self, channel: Channel) -> None:
         """Its socket is about to be closed."""
 
@@ -100,9 +107,11 @@ class Channel:
         self._connection = Connection(limits, knows)
         self._limits = limits
         self._owner = owner
-        self._unsent = bytearray()
+        self._unsent = Backlog()
         self._asked: Arrival | None = None
-        self._is_watched = False
+        self.last: HttpRequest | None = None
+        """The last request that was handed out."""
+        self.is_watched = False
         """Whether the answer under way is one of lines."""
         self._has_more = False
         """Whether what has come already may hold the next request."""
@@ -126,6 +135,16 @@ class Channel:
         return reads | (WRITE if self._unsent or self._has_more else 0)
 
     @property
+    def is_stranger(self) -> bool:
+        """Whether it has not shown a token that is known."""
+        return not self._connection.is_known
+
+    @property
+    def unsent(self) -> int:
+        """How many bytes wait until its program reads."""
+        return len(self._unsent)
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is lost if it is closed."""
         is_free = self._asked is None and not self._unsent and not self._has_more
@@ -144,7 +163,7 @@ class Channel:
         if self._is_leaving:
             if self._has_ended and not self._unsent:
                 self.close()
-        elif self._has_ended and self._is_watched:
+        elif self._has_ended and self.is_watched:
             # A watch cannot tell a program that is gone from one that has only nothing to say.
             self.close()
         else:
@@ -180,7 +199,7 @@ class Channel:
         """Answer what cannot be read, and hang up."""
         self._owner.refused(refused.code, refused.message)
         self._is_leaving = True
-        self._write(self._connection.refusal(refused))
+        self._write([self._connection.refusal(refused)])
         if not self._unsent and not self.is_closed:
             self._leave(now)
         self._owner.heed(self)
@@ -188,15 +207,15 @@ class Channel:
     def answer(self, code: int, headers: Mapping[str, str], body: bytes) -> None:
         """Answer the request that is asked."""
         if not self.is_closed:
-            self._write(self._connection.answered(code, headers, body))
+            self._write([self._connection.answered(code, headers, body)])
             self._go_on()
 
     def begin(self, code: int, headers: Mapping[str, str]) -> None:
         """Begin to answer it in lines."""
         if self.is_closed:
             return
-        self._is_watched = True
-        self._write(self._connection.begun(code, headers))
+        self.is_watched = True
+        self._write([self._connection.begun(code, headers)])
         if self._has_ended:
             self.close()
         self._owner.heed(self)
@@ -208,13 +227,13 @@ class Channel:
         self._write(self._connection.chunk(line))
         if self._unsent:
             if len(self._unsent) > self._limits.unsent_bytes_max:
-                self.close()
+                self._owner.drop(self)
             self._owner.heed(self)
 
     def end(self) -> None:
         """End the answer of lines."""
         if not self.is_closed:
-            self._write(self._connection.ended())
+            self._write([self._connection.ended()])
             self._go_on()
 
     def close(self) -> None:
@@ -222,6 +241,7 @@ class Channel:
         if not self.is_closed:
             self.is_closed = True
             self._owner.forget(self)
+            self._owner.weigh(self, -len(self._unsent))
             self._unsent.clear()
             self.socket.close()
 
@@ -235,6 +255,7 @@ class Channel:
             return
         if asked is not None:
             self._asked, self._has_begun = Arrival(asked, self), False
+            self.last = asked
             self.deadline = NEVER
             self._heed_ahead()
             self._owner.arrived(self._asked)
@@ -243,7 +264,7 @@ class Channel:
         elif connection.is_midway:
             if not self._has_begun:
                 self._has_begun, self.deadline = True, now + self._limits.head_s
-            self._write(connection.go_ahead())
+            self._write([connection.go_ahead()])
 
     def _heed_ahead(self) -> None:
         self._is_full = self._connection.ahead > self._limits.ahead_bytes_max
@@ -253,7 +274,7 @@ class Channel:
         if self.is_closed:
             return
         now = monotonic()
-        self._asked, self._is_watched = None, False
+        self._asked, self.is_watched = None, False
         self.deadline = now + self._limits.idle_s
         if self._connection.start_over():
             self._has_more = self._has_ended or self._connection.is_midway
@@ -275,28 +296,25 @@ class Channel:
         except OSError:
             self.close()
 
-    def _write(self, data: bytes) -> None:
-        if self._unsent or not data:
-            self._unsent += data
-            return
-        try:
-            sent = self.socket.send(data)
-        except (BlockingIOError, InterruptedError):
-            sent = 0
-        except OSError:
-            self.close()
-            return
-        if sent < len(data):
-            self._unsent += memoryview(data)[sent:]
+    def _write(self, parts: Sequence[bytes]) -> None:
+        had = len(self._unsent)
+        self._unsent.add(parts)
+        self._owner.weigh(self, len(self._unsent) - had)
+        if not had and self._unsent:
+            self._send()
 
     def _flush(self, now: float) -> None:
+        if self._send() and self._asked is None:
+            self.deadline = now + self._limits.idle_s
+
+    def _send(self) -> bool:
+        """Write what the socket takes now; whether it took anything."""
         try:
-            sent = self.socket.send(self._unsent)
+            sent = self._unsent.send(self.socket)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError:
             self.close()
-            return
-        del self._unsent[:sent]
-        if self._asked is None:
-            self.deadline = now + self._limits.idle_s
+            return False
+        self._owner.weigh(self, -sent)
+        return True

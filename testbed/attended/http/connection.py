@@ -43,6 +43,8 @@ class Connection:
         """How many bytes have come since the last request was answered, framing included."""
         self._head: HttpRequest | None = None
         self._body = bytearray()
+        self.is_known = False
+        """Whether it has shown a token that is known, or none is asked for."""
         self.is_over = False
         """Whether the program has closed it where a connection may be closed."""
 
@@ -99,9 +101,11 @@ class Connection:
         """The head of an answer of chunks; to HTTP/1.0, of one that ends with the connection."""
         return self._opened(code, headers)
 
-    def chunk(self, line: bytes) -> bytes:
-        """One chunk of it; empty if there can be none, as the program asked for HEAD."""
-        return b"" if self._is_head_only else self._h11.send(h11.Data(data=line))
+    def chunk(self, line: bytes) -> list[bytes]:
+        """One chunk of it, in parts; none if there can be none, as the program asked for HEAD."""
+        if self._is_head_only:
+            return []
+        return self._h11.send_with_data_passthrough(h11.Data(data=line)) or []
 
     def ended(self) -> bytes:
         """The last chunk."""
@@ -152,6 +156,7 @@ class Connection:
         asked = HttpRequest(head.method.decode("ascii"), "", headers=headers, path_token=token)
         if self._knows is not None and not self._knows(asked.token):
             raise RequestRefused(401, "Unauthorized")
+        self.is_known = True
         self._judge_framing(head.http_version, headers)
         if asked.method not in METHODS:
             raise RequestRefused(405, f"the method {asked.method} is not known here")

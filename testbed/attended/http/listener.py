@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from testbed.attended.http.channel import NEVER, READ, Arrival, Channel, ChannelOwner
-from testbed.attended.http.exchange import Exchange
+from testbed.attended.http.exchange import Exchange, HttpRequest
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.status import RequestRefused
 
@@ -25,7 +25,7 @@ TRIES_MAX = 16
 _IS_FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
-def _nothing(code: int, message: str) -> None:
+def _nothing(*_: object) -> None:
     pass
 
 
@@ -33,7 +33,9 @@ class Listener(ChannelOwner):
     """The one port of a Run at which programs ask, on every host that this machine has of `hosts`.
 
     `knows` says whether a bearer token is one of ours; without it everybody may come in. Each
-    request that is refused here, and not handed out, is told to `on_refused` by code and message.
+    request that is refused here, and not handed out, is told to `on_refused` by code and message;
+    each that is cut because its program does not read is told to `on_dropped`, with how many bytes
+    had to wait for it.
     """
 
     def __init__(
@@ -44,15 +46,19 @@ class Listener(ChannelOwner):
         limits: HttpLimits | None = None,
         knows: Callable[[str], bool] | None = None,
         on_refused: Callable[[int, str], None] = _nothing,
+        on_dropped: Callable[[HttpRequest, int], None] = _nothing,
     ) -> None:
         self._limits = limits or HttpLimits()
         self._knows = knows
         self._on_refused = on_refused
+        self._on_dropped = on_dropped
         self._sockets = _bind(hosts, port)
         self._selector = selectors.DefaultSelector()
         self._channels: dict[Channel, int] = {}
         """Every open connection, and what the selector waits for on it."""
         self._arrived: list[Exchange] = []
+        self._unsent = 0
+        """How many bytes wait until programs read, in all."""
         self._soonest = NEVER
         """No deadline is before this."""
         self._is_accepting = False
@@ -137,6 +143,20 @@ class Listener(ChannelOwner):
     def refused(self, code: int, message: str) -> None:
         self._on_refused(code, message)
 
+    def weigh(self, channel: Channel, change: int) -> None:
+        self._unsent += change
+        most = self._limits.unsent_total_max
+        while self._unsent > most:
+            answers = [each.unsent for each in self._channels if not each.is_watched]
+            if self._unsent - max(answers, default=0) <= most:
+                break
+            self.drop(max(self._channels, key=_slowness))
+
+    def drop(self, channel: Channel) -> None:
+        if channel.last is not None:
+            self._on_dropped(channel.last, channel.unsent)
+        channel.close()
+
     def forget(self, channel: Channel) -> None:
         if self._channels.pop(channel, 0):
             self._selector.unregister(channel.socket)
@@ -187,11 +207,22 @@ class Listener(ChannelOwner):
             self.heed(channel)
 
     def _make_room(self) -> bool:
-        """Whether one connection more may be open, if need be in place of an idle one."""
+        """Whether one connection more may be open, if need be in place of an idle one, or of a
+        stranger's."""
+        strangers = [channel for channel in self._channels if channel.is_stranger]
+        if len(strangers) >= self._limits.strangers_max:
+            min(strangers, key=lambda channel: not channel.is_idle).close()
         while len(self._channels) >= self._limits.connections_max:
-            if not self._evict_idle():
+            if not (self._evict_idle() or self._evict_stranger()):
                 return False
         return True
+
+    def _evict_stranger(self) -> bool:
+        """Close the oldest connection that has shown no token; whether there was one."""
+        oldest = next((channel for channel in self._channels if channel.is_stranger), None)
+        if oldest is not None:
+            oldest.close()
+        return oldest is not None
 
     def _evict_idle(self) -> bool:
         """Close the connection that was idle longest; whether there was one."""
@@ -222,6 +253,12 @@ class Listener(ChannelOwner):
             if channel.deadline <= now:
                 channel.on_late(now)
         self._soonest = min((channel.deadline for channel in self._channels), default=NEVER)
+
+
+def _slowness(channel: Channel) -> tuple[int, int]:
+    """How much waits for its program. A watch comes first: it is resumed from where it was, and an
+    answer has to be asked for again."""
+    return channel.unsent if channel.is_watched else 0, channel.unsent
 
 
 def _bind(hosts: tuple[str, ...], port: int) -> list[socket.socket]:

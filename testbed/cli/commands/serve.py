@@ -197,6 +197,7 @@ def _serve(recipe: Scenario, switches: dict[str, str], how: _How, folder: str | 
         on_open=lambda address: _tell_open(world, address, how),
         on_asked=visits.note,
         on_refused=visits.note_refused,
+        on_dropped=lambda *what: _tell_unread(visits, *what),
     )
     times = WallTimes(speed=how.speed, limit_s=how.limit)
     served = attended_by(recipe, {}, lambda: how.folder, times, guests=how.guests, door=door)
@@ -238,6 +239,15 @@ def _tell_unmodelled(kind: str, how: _How) -> None:
         tell(f"{kind} is not modelled: lists of it are empty, and watches silent.")
 
 
+def _tell_unread(visits: Any, name: str, request: Any, unread: int) -> None:
+    visits.note_unread(name)
+    # As it happens, and though it be quiet: to its program this looks like a fault of the network.
+    tell(
+        f"{name} does not read: its {request.method} {request.path} was cut, with {unread:,} bytes "
+        "that it had not taken."
+    )
+
+
 def _tell_end(world: World, visits: Any, how: _How, folder: str | None) -> None:
     """Say what was served."""
     verdict = world.verdict
@@ -248,6 +258,7 @@ def _tell_end(world: World, visits: Any, how: _How, folder: str | None) -> None:
         say_json(
             {
                 "served": {name: dict(counts) for name, counts in visits.counts.items()},
+                "unread": dict(visits.unread),
                 "refused": {str(code): times for code, times in visits.refused.items()},
                 "violations": violations,
                 "replay": replay,
@@ -257,6 +268,8 @@ def _tell_end(world: World, visits: Any, how: _How, folder: str | None) -> None:
     say(f"Served {visits if visits.counts else 'nothing'}.")
     if refused := sum(visits.refused.values()):
         say(f"Refused at the door: {counted(refused, 'request')}, without a token or a form.")
+    if unread := sum(visits.unread.values()):
+        say(f"Cut, since nobody read them: {counted(unread, 'answer')}.")
     for violation in violations:
         say(f"Violated: {violation}")
     if replay:

@@ -165,7 +165,8 @@ def test_retain_keys_leaves_only_what_it_names() -> None:
          "got 10001"),
         ([step("copy", f"/spec/x{n}", **{"from": "/spec"}) for n in range(25)], Invalid, REFUSED),
         ([step("add", "/spec/x", value="x" * 2**20),
-          step("copy", "/spec/y", **{"from": "/spec/x"})], InternalError, "etcdserver: request is too large"),
+          step("copy", "/spec/y", **{"from": "/spec/x"})],
+         InternalError, "etcdserver: request is too large"),
         ([step("add", "/spec" + "/x" * n, value={}) for n in range(1, 1500)]
          + [step("copy", "/spec/y", **{"from": "/spec/x"})], Invalid, REFUSED),
     ],

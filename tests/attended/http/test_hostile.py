@@ -12,6 +12,7 @@ from time import monotonic
 
 import pytest
 
+from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.tokens import known
@@ -248,3 +249,58 @@ def test_a_listener_that_is_closed_leaves_nobody_waiting(listener: Listener) -> 
             client.read_to_the_end()
         assert exchange.is_gone
         exchange.answer(200, {}, b"")
+
+
+def test_who_shows_no_token_keeps_nobody_out() -> None:
+    """However many half-open connections there are: the oldest gives way, first one that has said
+    nothing; one that has shown a token keeps its place, though it is idle longer."""
+    limits = HttpLimits(connections_max=8, strangers_max=4)
+    with Listener(limits=limits, knows=known([TOKEN])) as listener, ExitStack() as stack:
+        friend = stack.enter_context(program(listener, GOOD))
+        assert friend.answer().code == SERVED
+        half = [stack.enter_context(program(listener, GOOD[:9])) for _ in range(3)]
+        mute = stack.enter_context(program(listener))
+        pump(listener, lambda: listener.connections == 5)
+        for stranger in (mute, *half):
+            late = stack.enter_context(program(listener, GOOD))
+            assert late.answer().code == SERVED
+            assert not late.is_hung_up
+            stack.enter_context(program(listener, GOOD[:9]))
+            stranger.hang_on()
+        friend.say(GOOD)
+        assert friend.answer().code == SERVED
+
+
+def test_what_nobody_reads_is_bounded_in_all() -> None:
+    """The slowest is cut, which is told, and the others go on: a watch before an answer, and one
+    answer may be as large as it is, until a second one is not read either."""
+    told: list[str] = []
+
+    def drop(request: HttpRequest, unread: int) -> None:
+        assert unread > 1_000_000
+        told.append(request.path)
+
+    limits = HttpLimits(unsent_total_max=3_000_000)
+    with Listener(limits=limits, on_dropped=drop) as listener, ExitStack() as stack:
+        clients = [stack.enter_context(program(listener)) for _ in range(5)]
+        held = []
+        for number, client in enumerate(clients):
+            client.say(request(b"GET /%d HTTP/1.1" % number))
+            held += asked(listener)
+        first, large, second, brisk, last = held
+        for watch in (first, second):
+            watch.begin(200, {})
+        for _ in range(90):
+            first.send(b"x" * 100_000)
+        assert told == ["/0"]
+        large.answer(200, {}, b"x" * 20_000_000)
+        assert told == ["/0"]
+        for _ in range(90):
+            second.send(b"x" * 100_000)
+        assert told == ["/0", "/2"]
+        brisk.answer(200, {}, b"x" * 100)
+        last.answer(200, {}, b"x" * 9_000_000)
+        assert told == ["/0", "/2", "/1"]
+        assert [exchange.is_gone for exchange in held] == [True, True, True, False, False]
+        assert clients[3].answer().code == 200
+        assert len(clients[4].answer().body) == 9_000_000
