@@ -59,15 +59,16 @@ def let_go(*classes: type) -> None:
             del _OWN[each.__name__]
 
 
-def load(path: str | Path) -> None:
-    """Run that file, and `use` each class that it defines."""
+def load(path: str | Path, run: Callable[[ModuleType, Path], None] | None = None) -> None:
+    """Run that file, and `use` each class that it defines. `run` runs it, if Python itself is not
+    to."""
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.stem.isidentifier() or not file.is_file():
         raise ScenarioError(
             f"--policy {path}: expected a Python file.\n"
             "Next: name the file that your filter, score or other policy stands in."
         )
-    module = _module(file, path)
+    module = _module(file, path, run)
     made = [each for each in vars(module).values() if isinstance(each, type)]
     mine = [each for each in made if each.__module__ == module.__name__]
     if not mine:
@@ -85,7 +86,9 @@ def forget(name: str) -> None:
         del sys.modules[name]
 
 
-def _module(file: Path, path: str | Path) -> ModuleType:
+def _module(
+    file: Path, path: str | Path, run: Callable[[ModuleType, Path], None] | None
+) -> ModuleType:
     """The module of that file, imported once."""
     # The module gets the plain name of the file, as an import would give it: a scenario beside the
     # file may import it too, and must get the same classes. So the name may not be that of another
@@ -106,7 +109,10 @@ def _module(file: Path, path: str | Path) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = _LOADED[name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        if run is None:
+            spec.loader.exec_module(module)
+        else:
+            run(module, file)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         if isinstance(error, HarnessError):

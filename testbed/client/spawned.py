@@ -15,6 +15,7 @@ from typing import Any
 from testbed.code.takes import wrong_count
 from testbed.code.whose import place_of_call
 from testbed.errors import ScenarioError, shown
+from testbed.turns.life import too_many
 from testbed.turns.table import Table
 from testbed.turns.waits import Waitable
 
@@ -29,6 +30,9 @@ def beginning(
     table: Table, name: str, fn: Callable[..., Coroutine[Any, Any, Any]], args: tuple[Any, ...]
 ) -> Callable[[], Coroutine[Any, Any, Any]]:
     """What begins the task, without arguments. A ScenarioError if it cannot begin one."""
+    life = table.caller().life
+    if len(life.seats) >= (most := table.head.turns_max):
+        raise table.refused(*too_many(life, name, most))
     code = getattr(fn, "__code__", None)
     is_async = code is not None and code.co_flags & ASYNC
     is_named = type(name) is str and WORD.fullmatch(name)

@@ -15,6 +15,7 @@ from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError
 from testbed.policy import forget, let_go, load, own, use
 from testbed.teaching.grammar import complaint_about
+from testbed.teaching.lending import run_file
 from testbed.teaching.level import LearnLevel
 
 BYTES_MAX = 100_000
@@ -43,7 +44,7 @@ def answering(level: LearnLevel, given: type[Actor] | str | Path) -> Iterator[ty
     # If the file is edited within one second, Python would still run the compiled code of before.
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        _load(file)
+        _load(level, file)
         yield _class_of(level, file)
     finally:
         sys.dont_write_bytecode = writes
@@ -52,10 +53,11 @@ def answering(level: LearnLevel, given: type[Actor] | str | Path) -> Iterator[ty
             sys.modules.pop(file.stem, None)
 
 
-def _load(file: Path) -> None:
-    """Run the file. What is wrong with it is told of the file: a check has no `--policy`."""
+def _load(level: LearnLevel, file: Path) -> None:
+    """Run the file, with what is lent to it alone. What is wrong with it is told of the file: a
+    check has no `--policy`."""
     try:
-        load(file)
+        load(file, run_file(level.build.__module__))
     except ScenarioError as error:
         raise ScenarioError(str(error).removeprefix("--policy ")) from error
 

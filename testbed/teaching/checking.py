@@ -4,24 +4,28 @@
    So all that plays a scenario can play the Run that was refused.
 2. The trials are played in order. A varied one draws names and numbers by the seed.
 3. The first Run that does not hold is shrunk to the few lines it needs, and its story is told.
+4. If all Runs of a trial hold, each life of the answer is played again alone (`alone`): it must do
+   the same without the others.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 
 from testbed.client.actor import Actor
-from testbed.errors import HarnessBug, HarnessError, Overrun
+from testbed.errors import HarnessBug, HarnessError, Overrun, ReplayDiverged
 from testbed.invariant import Verdict
 from testbed.policy import BUILT_IN, own
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
 from testbed.races.shrink import shrink
 from testbed.story.explain import story
+from testbed.teaching.alone import noted_again, play_alone, runs_of
 from testbed.teaching.answer import answering
 from testbed.teaching.checked import HELD, NOT_PLAYED, REFUSED, CheckedAnswer, TriedTrial
 from testbed.teaching.level import LearnLevel, LevelTrial
@@ -34,6 +38,7 @@ from testbed.world.scenario import Scenario, find
 STORY_LINES_MAX = 60
 """A Run that comes to no end is told as far as this."""
 SPINS = "a turn of it does not end: a loop that never awaits gives no other program a turn"
+KEEPS = "it goes by what its Client has not shown, as by something that programs or lives share"
 OnRun = Callable[[str, int], None]
 """Told the name of the trial and how many Runs of it were played."""
 
@@ -61,57 +66,104 @@ def checked_class(
     level: LearnLevel, program: str, *, seed: int, on_run: OnRun = _follow_nothing
 ) -> CheckedAnswer:
     """Check the program that switches call so; `built_in` is the careless one."""
-    recipe, tried = find(level.name), list[TriedTrial]()
+    tried = list[TriedTrial]()
     for trial in level.trials:
         if any(each.outcome == REFUSED for each in tried):
             tried.append(TriedTrial(name=trial.name, outcome=NOT_PLAYED))
-        else:
-            tried.append(_try(level, recipe, trial, program, seed, on_run))
+            continue
+        stage = staged(level, trial, program, seed, on_run)
+        found = try_trial(stage, trial, program)
+        if found.outcome == HELD and program in own():
+            found = try_alone(stage, found, program)
+        tried.append(found)
     return CheckedAnswer(
         level=level.number, name=level.name, program=program, seed=seed, trials=tuple(tried)
     )
 
 
-def _try(
+def staged(
     level: LearnLevel,
-    recipe: Scenario,
     trial: LevelTrial,
     program: str,
     seed: int,
-    on_run: OnRun,
-) -> TriedTrial:
-    """Play one trial."""
+    on_run: OnRun = _follow_nothing,
+) -> Stage:
+    """The stage on which that trial of that program is played."""
     drawn = level.drawn(seed) if trial.is_varied else {}
-    stage = Stage(
-        recipe,
+    return Stage(
+        find(level.name),
         {**drawn, **trial.switches, level.switch: program},
         tuple(map(parse_fault, trial.faults)),
         runs_out=trial.runs_out,
         seed=seed,
         on_run=lambda runs: on_run(trial.name, runs),
+        kept=[],
     )
+
+
+def try_trial(stage: Stage, trial: LevelTrial, program: str) -> TriedTrial:
+    """Play one trial."""
     try:
         far = looked(trial.look, stage)
         if far.shown is None:
             return TriedTrial(name=trial.name, outcome=HELD, looked=far.words, runs=far.runs)
-        return _refused(recipe, trial, stage, far, far.shown)
-    except HarnessBug:
-        raise
+        return _refused(stage.recipe, trial, stage, far, far.shown)
     except (HarnessError, Overrun) as error:
         # The program broke a rule of the World, which ends the Run before any claim is asked. Or to
         # free its memory took so long that the watchdog raised again, in a frame of the World.
-        said = SPINS if isinstance(error, Overrun) else _near(str(error), program)
         return TriedTrial(
             name=trial.name, outcome=REFUSED, looked=f"run {stage.runs + 1}",
-            runs=stage.runs + 1, said=said,
+            runs=stage.runs + 1, said=_told(error, program),
         )  # fmt: skip
+
+
+def try_alone(stage: Stage, held: TriedTrial, program: str) -> TriedTrial:
+    """Play each life of the program again without the others, in the Runs of a trial that has held;
+    return that trial, refused if one of them does otherwise."""
+    try:
+        for mine, runs in noted_again(stage, program, runs_of(stage)):
+            play_alone(stage, program, mine, runs)
+    except (HarnessError, Overrun) as error:
+        return unlike(held, error)
+    return held
+
+
+def unlike(held: TriedTrial, error: BaseException) -> TriedTrial:
+    """That trial, in which a life of the program did otherwise without the others."""
+    if isinstance(error, HarnessBug):
+        raise error
+    said = f"{KEEPS}: {error}" if isinstance(error, ReplayDiverged) else KEEPS
+    return attrs.evolve(held, outcome=REFUSED, said=said)
+
+
+def _told(error: BaseException, program: str) -> str:
+    """What is wrong, by who has raised the error: the World, or the program itself, whose text says
+    nothing then. A bug of ours is none of the two, and is raised again."""
+    if isinstance(error, Overrun):
+        return SPINS
+    if is_raised_by(error, file_of_program(program)):
+        return f"{program} raises {type(error).__name__}, which is for the testbed alone"
+    if isinstance(error, HarnessBug):
+        raise error
+    return _near(str(error), program)
+
+
+def is_raised_by(error: BaseException, file: str | None) -> bool:
+    """Whether the code of that file has raised the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and file is not None and frames[-1].filename == file
+
+
+def file_of_program(program: str) -> str | None:
+    """The file of the user's class of that name; None if it has none."""
+    module = sys.modules.get(own()[program].__module__) if program in own() else None
+    return getattr(module, "__file__", None)
 
 
 def _near(text: str, program: str) -> str:
     """The text with the file of that program by its name alone: the same on every machine."""
-    module = sys.modules.get(own()[program].__module__) if program in own() else None
-    file = getattr(module, "__file__", None)
-    return text if file is None else text.replace(str(file), Path(file).name)
+    file = file_of_program(program)
+    return text if file is None else text.replace(file, Path(file).name)
 
 
 def _refused(

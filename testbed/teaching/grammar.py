@@ -8,17 +8,14 @@ when it is imported. This tells students what is wrong with a file; it is no pri
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from string import Formatter
 from types import ModuleType
 
-OURS = ("testbed", "testbed.errors", "testbed.objects")
-PLAIN = (
-    "__future__", "abc", "attrs", "bisect", "collections", "collections.abc", "contextlib", "copy",
-    "dataclasses", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "re",
-    "string", "textwrap", "typing",
-)  # fmt: skip
-"""Parts of Python that look at nothing outside. The testbed itself imports all of them."""
+from testbed.teaching.lending import KEPT_BACK, NAMES, OURS, PLAIN, lent_of
+
 INSTEAD = {
     "asyncio": "say `await client.sleep(…)`, `client.spawn(…)` or `client.first(…)`",
     "datetime": "say `client.now()`",
@@ -29,16 +26,6 @@ INSTEAD = {
     "trio": "say `await client.sleep(…)`, `client.spawn(…)` or `client.first(…)`",
 }
 """What to do in place of a module that many would import."""
-NAMES = {
-    **dict.fromkeys(("exec", "eval", "compile", "__import__"), "write the code itself"),
-    **dict.fromkeys(("getattr", "setattr", "delattr", "globals", "vars"), "name the attribute"),
-    **dict.fromkeys(("open", "input", "breakpoint"), "a program sees only what its Client shows"),
-    **dict.fromkeys(("exit", "quit", "SystemExit", "KeyboardInterrupt"), "`return` from `run`"),
-    **dict.fromkeys(("BaseException", "GeneratorExit"), "say ApiError: that is what may go wrong"),
-    **dict.fromkeys(("id", "hash"), "compare the values; these differ from process to process"),
-    "print": "say client.record('what', value=…), which traces and stories show",
-}
-"""Names of Python that an answer may not use, each with what to do instead."""
 SHARED = "two programs, and two lives of one program, would share it"
 LOCAL = "keep it in a variable inside `run`"
 CONSTANT = (
@@ -58,6 +45,27 @@ DECORATORS = (
     "typing.runtime_checkable", "abc.abstractmethod", "enum.unique",
 )  # fmt: skip
 """Those that keep nothing from one call to the next."""
+PROMISED = "use what docs/api.md promises"
+BINDS = (
+    "Name", "alias", "keyword", "arg", "ExceptHandler", "MatchAs", "MatchStar", "MatchMapping",
+    "ClassDef", "Nonlocal", "TypeVar", "ParamSpec", "TypeVarTuple",
+)  # fmt: skip
+"""The kinds of nodes whose name is one of the file's own, and reaches nothing by itself. Some are
+of a newer Python."""
+SPECIAL = frozenset(f"__{name}__" for name in (
+    "init", "post_init", "attrs_post_init", "repr", "str", "format", "bool", "hash", "eq", "ne",
+    "lt", "le", "gt", "ge", "len", "iter", "next", "reversed", "contains", "getitem", "setitem",
+    "delitem", "call", "enter", "exit", "aenter", "aexit", "aiter", "anext", "add", "radd", "iadd",
+    "sub", "rsub", "isub", "mul", "rmul", "neg", "abs", "int", "and", "or", "xor", "invert",
+    "missing",
+))  # fmt: skip
+"""The names by which Python calls a class of the file's own; no other one leads further."""
+INSPECTS = frozenset((
+    "ag_await", "ag_code", "ag_frame", "cr_await", "cr_code", "cr_frame", "cr_origin", "f_back",
+    "f_builtins", "f_code", "f_globals", "f_lasti", "f_locals", "f_trace", "gi_code", "gi_frame",
+    "gi_yieldfrom", "tb_frame", "tb_next",
+))  # fmt: skip
+"""Names by which Python shows the code that runs, and so all that any module holds."""
 TYPING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 OF_PROPERTY = ("setter", "getter", "deleter")
 DECORATE = "leave it away, and keep what is needed in a variable inside `run`"
@@ -89,20 +97,38 @@ def _of_imports(tree: ast.Module, level: str) -> Iterator[Complaint]:
             if module not in (*OURS, *PLAIN, level):
                 top = module.partition(".")[0]
                 yield node.lineno, f"it imports {module}", INSTEAD.get(top, may)
-    imported = _imported(tree)
-    of_names = {name: _found(origin, level) for name, origin in imported.items()}
+    yield from _of_what_is_lent(tree, level, may)
+
+
+def _of_what_is_lent(tree: ast.Module, level: str, may: str) -> Iterator[Complaint]:
+    """The names of modules that are not lent, by an import or by a chain of attributes."""
+    imported, lent = _imported(tree), {}
     for node in ast.walk(tree):
         match node:
-            case ast.ImportFrom(names=names):
-                reached = [(each.name, of_names.get(each.asname or each.name)) for each in names]
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                reached = [(f"{module}.{each.name}", each.name) for each in names]
             case ast.Attribute():
-                reached = [(ast.unparse(node), _reached(node, of_names))]
+                reached = [(_origin(node, imported), ast.unparse(node))]
             case _:
                 continue
-        for name, there in reached:
-            if isinstance(there, ModuleType) and not _may_be_reached(there.__name__, level):
-                what = f"it reaches the module {there.__name__} by `{name}`"
-                yield node.lineno, what, INSTEAD.get(there.__name__, may)
+        for origin, shown in reached:
+            module, _, name = origin.rpartition(".")
+            if module not in (*OURS, *PLAIN, level) or module == "__future__":
+                continue
+            if module not in lent:
+                lent[module] = lent_of(module, level)
+            if name not in lent[module] and origin not in (*OURS, *PLAIN, level):
+                yield node.lineno, *_not_lent(module, name, shown, may)
+
+
+def _not_lent(module: str, name: str, shown: str, may: str) -> tuple[str, str]:
+    """What to say of a name of a module that is not lent, and what to do instead."""
+    there = getattr(sys.modules.get(module), name, None)
+    if isinstance(there, ModuleType):
+        what = f"it reaches the module {there.__name__} by `{shown}`"
+        return what, INSTEAD.get(there.__name__, may)
+    why = KEPT_BACK.get(f"{module}.{name}", "it is not for programs of a World")
+    return f"it takes `{name}` of {module}: {why}", "do it in `run`, with what a level asks for"
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
@@ -119,42 +145,62 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def _found(origin: str, level: str) -> object:
-    """What that import gives, of a module that may be imported; else None."""
-    module, _, name = origin.rpartition(".")
-    if origin in (*OURS, *PLAIN, level):
-        return sys.modules.get(origin)
-    if module in (*OURS, *PLAIN, level):
-        return getattr(sys.modules.get(module), name, None)
-    return None
-
-
-def _reached(node: ast.expr, of_names: dict[str, object]) -> object:
-    """What a chain of attributes reaches through modules alone; else None."""
-    if isinstance(node, ast.Name):
-        return of_names.get(node.id)
-    if not isinstance(node, ast.Attribute):
-        return None
-    owner = _reached(node.value, of_names)
-    return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
-
-
-def _may_be_reached(module: str, level: str) -> bool:
-    """Whether it is one that may be imported, or a part of one of Python's, as json.decoder is."""
-    return module in (*OURS, level) or any(
-        module == plain or module.startswith(f"{plain}.") for plain in PLAIN
-    )
-
-
 def _of_names(tree: ast.Module) -> Iterator[Complaint]:
-    for node in ast.walk(tree):
+    """The names that no answer may use. Whatever Python keeps as a name of a node is one: in a
+    pattern, an argument, an import or a text to be formatted as well as in an expression."""
+    for node, line in _with_lines(tree, 1):
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name in NAMES:
-                yield node.lineno, f"it uses `{name}`", NAMES[name]
-            case ast.Attribute(attr=name, value=of) if name.startswith("_"):
-                if not (isinstance(of, ast.Name) and of.id == "self" and name[:2] != "__"):
-                    what = f"it reaches for `{ast.unparse(node)}`, which is private"
-                    yield node.lineno, what, "use what docs/api.md promises"
+                yield line, f"it uses `{name}`", NAMES[name]
+            case ast.Constant(value=str(text)):
+                for name in filter(_is_private, _names_in_format(text)):
+                    yield line, f"{text!r} reaches for `{name}`, which is private", PROMISED
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name[:2] != "__":
+                continue
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                if name[:2] == "__" and name not in SPECIAL:
+                    yield line, f"it defines `{name}`, by which Python reaches more", PROMISED
+            case _:
+                binds = type(node).__name__ in BINDS
+                for name in filter(_is_private, _names_of(node)):
+                    if name[:2] == "__" or not binds:
+                        shown = _shown(node, name)
+                        yield line, f"it reaches for `{shown}`, which is private", PROMISED
+
+
+def _with_lines(node: ast.AST, line: int) -> Iterator[tuple[ast.AST, int]]:
+    """Each node with its line; one that has none has that of what it stands in."""
+    line = getattr(node, "lineno", line)
+    yield node, line
+    for child in ast.iter_child_nodes(node):
+        yield from _with_lines(child, line)
+
+
+def _names_of(node: ast.AST) -> Iterator[str]:
+    """Each name that the node has by itself: all its texts, of whatever kind it is."""
+    for _, value in ast.iter_fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str):
+                yield from each.split(".")
+
+
+def _names_in_format(text: str) -> Iterator[str]:
+    """Each name that `format` would look up in that text."""
+    try:
+        fields = [field for _, field, _, _ in Formatter().parse(text) if field]
+    except ValueError:
+        return
+    for field in fields:
+        yield from re.split(r"[.\[\]]", field)[1:]
+
+
+def _is_private(name: str) -> bool:
+    is_hidden = name[:1] == "_" and bool(name.strip("_"))
+    return name in INSPECTS or (is_hidden and name not in ("__future__", "__name__"))
+
+
+def _shown(node: ast.AST, name: str) -> str:
+    return ast.unparse(node) if isinstance(node, ast.expr) else name
 
 
 def _of_what_is_kept(tree: ast.Module) -> Iterator[Complaint]:

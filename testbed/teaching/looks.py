@@ -36,6 +36,10 @@ NONE_STRUCK = "; none of the faults has struck"
 less than its name says."""
 
 
+KeptRun = tuple[Verdict, tuple[Choice, ...], tuple[Fault, ...]]
+"""What a Run has shown, what it was chosen by, and the faults allowed beside the scenario's own."""
+
+
 @attrs.frozen
 class Shown:
     """A Run that did not hold."""
@@ -70,6 +74,8 @@ class Stage:
     seed: int
     on_run: Callable[[int], None]
     """Told after each Run how many there were."""
+    kept: list[KeptRun] | None = None
+    """Each Run that was played, if they are to be played again; None if not."""
     runs: int = 0
     shown: Shown | None = None
     may_strike: bool = False
@@ -92,6 +98,8 @@ class Stage:
     def take(self, verdict: Verdict, choices: Iterable[Choice], faults: tuple[Fault, ...]) -> None:
         """Take in one more Run."""
         self.runs += 1
+        if self.kept is not None:
+            self.kept.append((verdict, tuple(choices), faults))
         self.on_run(self.runs)
         if self.shown is None and not self._has_held(verdict):
             self.shown = Shown(verdict, tuple(choices), faults)

@@ -32,6 +32,10 @@ class Head(Protocol):
     World. So no method of it raises: an error is kept in `table.failure` and ends the Run.
     """
 
+    turns_max: int
+    """How many turns the Run may have, and so how many tasks a life of it: each takes one to start.
+    """
+
     def advance(self) -> Seat | Waiter | None:
         """Play turns until a task is to move, and return that one; None when the Run has ended and
         all is torn down. Called once by the driver, then each time a task has given up the turn.

@@ -271,6 +271,15 @@ def alien_at(place: str, path: str, what: str) -> str:
     )
 
 
+def too_many(life: Life, name: str, most: int) -> tuple[str, str]:
+    """What to say of a life that spawns one task more than it may have, and the next step."""
+    text = (
+        f"{life.role.name} has {most:,} tasks and spawns {name}: expected no more tasks than the "
+        "Run may have turns, as each takes one to start"
+    )
+    return text, "let tasks end, or let one do the work of many"
+
+
 CARRIERS = ("Table.carry", "act_while_parked")
 """What sends into an actor's coroutine or calls its handlers: no frame before that is the actor's.
 """

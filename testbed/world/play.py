@@ -66,6 +66,7 @@ class Play(Head):
         self._streams = world.wire.streams
         self._judge = world.judge
         self._budget = budget = world.budget
+        self.turns_max = budget.turns_max
         self._chooser = chooser
         self._title = plan.title
         self._trace = trace

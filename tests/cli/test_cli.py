@@ -200,7 +200,11 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def spawned(*args: str, **more: Any) -> Done:
     """Call it as another process."""
     done = subprocess.run(
-        [sys.executable, "-m", "testbed", *args], capture_output=True, text=True, timeout=300, **more
+        [sys.executable, "-m", "testbed", *args],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **more,
     )
     return Done(done.returncode, done.stdout, done.stderr)
 

@@ -61,23 +61,25 @@ OUTSIDE = {
     "multiprocessing": Outside("only the World lets tasks move"),
     # A token is not to be guessed, and nothing of it stands in a trace.
     "secrets": Outside(
-        "chance is a `pick`", doors="testbed/attended/troupe.py testbed/teaching/marking/booth.py"
+        "chance is a `pick`",
+        doors="testbed/attended/troupe.py testbed/teaching/marking/sitting.py",
     ),
     "signal": Outside(
         "only the watchdog reaches into a World",
         # The profile looks which code is at work, and touches nothing; a fork lets Ctrl-C wait;
         # what an answer has started is killed from outside.
         doors="testbed/turns/watchdog.py testbed/attended/keeper.py testbed/attended/process.py"
-        " testbed/cli/benches/room_profile.py testbed/child.py testbed/teaching/marking/booth.py",
+        " testbed/cli/benches/room_profile.py testbed/child.py testbed/teaching/marking/booth.py"
+        " testbed/teaching/marking/sitting.py",
     ),
     "threading": Outside("only the World lets tasks move", doors="testbed/turns/watchdog.py"),
     "time": Outside(
         "time is virtual; ask the Client or the World",
-        # How long a command has taken, that a turn or a worker hangs, how fast bare trio is; and
-        # that a program outside sends half a request, and no more.
+        # How long a command has taken, that a turn, a worker or an answer hangs, how fast bare trio
+        # is; and that a program outside sends half a request, and no more.
         doors="testbed/cli/* testbed/search/sharing.py testbed/search/engines/processes.py"
         " testbed/turns/drivers/trio.py testbed/turns/watchdog.py testbed/child.py"
-        " testbed/attended/*",
+        " testbed/attended/* testbed/teaching/marking/booth.py",
     ),
     "uuid": Outside("a name is a function of who gave it and how many it gave before"),
 }

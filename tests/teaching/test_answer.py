@@ -6,19 +6,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 
 from testbed.errors import ScenarioError
 from testbed.policy import own, use
+from testbed.teaching import answer as answer_module
+from testbed.teaching import checking
 from testbed.teaching.answer import answering
-from testbed.teaching.checking import check
+from testbed.teaching.checking import KEEPS, check
 from testbed.teaching.ladder import level_of
 from testbed.turns import watchdog
+from tests.teaching.marking.keepers import KEEPERS
 
 LEVEL = level_of(1)
 HEAD = "from scenarios.levels.lost_count import Clerk\nfrom testbed import Client\n\n\n"
 CLASS = "class MyClerk(Clerk):\n"
 RUN = "    async def run(self, client: Client) -> None:\n        "
+UNCHANGED = "two programs, and two lives of one program, would share it"
 BAD = {
     "": "it is empty; expected a class derived from Clerk",
     "x = 1\n": "no class stands in it; expected one derived from Clerk",
@@ -61,12 +66,33 @@ BAD = {
     HEAD + CLASS + RUN + "Client.seen['a'] = 1\n": "it sets `Client.seen['a']`",
     "import contextlib\n" + HEAD + CLASS + RUN + "contextlib.sys.modules['os'].remove('x')\n":
         "line 8: it reaches the module sys by `contextlib.sys`",
-    "import re as r\n" + HEAD + CLASS + RUN + "r.enum.sys\n": "the module sys by `r.enum.sys`",
+    "import re as r\n" + HEAD + CLASS + RUN + "r.enum.sys\n": "the module enum by `r.enum`",
     "from json import codecs\n" + HEAD + CLASS + RUN + "pass\n": "the module codecs by `codecs`",
     "from testbed import policy\n" + HEAD + CLASS + RUN + "pass\n": "the module testbed.policy by",
     HEAD + "class Odd(list([])):\n    pass\n" + CLASS + RUN + "pass\n": "`list([])` runs when",
     HEAD + "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    seen = []\n"
     + CLASS + RUN + "pass\n": "line 9: `[]` stands outside of `run`",
+    HEAD + CLASS + RUN + "match client:\n            case Client(_table=t): pass\n":
+        "line 8: it reaches for `_table`, which is private",
+    HEAD + CLASS + RUN + "match client:\n            case {'a': Client(name=str(_wire=1))}: pass\n":
+        "it reaches for `_wire`, which is private",
+    HEAD + CLASS + RUN + "f'{client._wire!r:>{client}}'\n": "`client._wire`, which is private",
+    HEAD + CLASS + RUN + "'{0.name._wire}'.format(client)\n":
+        "reaches for `_wire`, which is private",
+    HEAD + CLASS + RUN + "global _seen\n": "`global _seen`",
+    HEAD + CLASS + RUN + "(x for x in '').gi_frame\n": "`(x for x in '').gi_frame`",
+    HEAD + CLASS + RUN + "__builtins__\n": "it reaches for `__builtins__`, which is private",
+    HEAD + "class Odd:\n    __match_args__ = ('_wire',)\n" + CLASS + RUN + "pass\n":
+        "line 6: it reaches for `__match_args__`, which is private",
+    HEAD + "class Odd:\n    def __getattr__(self, name):\n        pass\n" + CLASS + RUN + "pass\n":
+        "it defines `__getattr__`, by which Python reaches more",
+    "from testbed import World\n" + HEAD + CLASS + RUN + "pass\n": "it takes `World` of testbed",
+    "from testbed.errors import HarnessBug\n" + HEAD + CLASS + RUN + "pass\n":
+        "line 1: it takes `HarnessBug` of testbed.errors: it is not for programs of a World",
+    "import operator as o\n" + HEAD + CLASS + RUN + "o.attrgetter('a')\n":
+        "it takes `attrgetter` of operator: it goes by a text",
+    "from scenarios.levels.lost_count import LEVEL\n" + HEAD + CLASS + RUN + "pass\n":
+        "it takes `LEVEL` of scenarios.levels.lost_count",
     HEAD + "Seen = frozenset([[]])\n" + CLASS + RUN + "pass\n": "stands outside of `run`",
 }  # fmt: skip
 DECORATED = {
@@ -87,47 +113,93 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
     return file
 
 
-@pytest.mark.parametrize("text", BAD, ids=lambda text: BAD[text][:40])
-def test_a_file_that_is_no_answer_is_refused_with_the_next_step(text: str, tmp_path: Path) -> None:
+def told(file: Path) -> str:
+    """What is told of a file that is no answer; empty if it is one."""
+    try:
+        with answering(LEVEL, file):
+            return ""
+    except ScenarioError as error:
+        return str(error)
+
+
+def test_a_file_that_is_no_answer_is_refused_with_the_next_step(tmp_path: Path) -> None:
     """It says where, what is wrong, and what to do; and nothing of it stays loaded."""
-    file = written(tmp_path, text)
-    with pytest.raises(ScenarioError) as caught, answering(LEVEL, file):
-        pass
-    said = str(caught.value)
-    assert BAD[text] in said
-    assert str(file) in said
-    assert "\nNext: " in said
-    assert "mine" not in sys.modules
+    for text, expected in BAD.items():
+        file = written(tmp_path, text)
+        said = told(file)
+        assert expected in said, text
+        assert str(file) in said
+        assert "\nNext: " in said, text
+        assert "mine" not in sys.modules, text
 
 
-@pytest.mark.parametrize("imported", DECORATED)
-@pytest.mark.parametrize("place", ["top", "class"])
-def test_what_keeps_the_result_of_a_call_may_not_decorate(
-    imported: str, place: str, tmp_path: Path
-) -> None:
+def test_what_keeps_the_result_of_a_call_may_not_decorate(tmp_path: Path) -> None:
     """`@cache def taken(): return []` gives all programs and lives one list, also by another
     name."""
-    decorator = DECORATED[imported]
-    within = "    " if place == "class" else ""
-    made = f"{within}@{decorator}\n{within}def taken(*_):\n{within}    return []\n\n\n"
-    text = (CLASS + made if within else made + CLASS) + RUN + "pass\n"
-    with (
-        pytest.raises(ScenarioError) as caught,
-        answering(LEVEL, written(tmp_path, imported + HEAD + text)),
-    ):
-        pass
-    assert f"`@{decorator}` may keep what a call has left" in str(caught.value)
+    for imported, decorator in DECORATED.items():
+        for within in ("", "    "):
+            made = f"{within}@{decorator}\n{within}def taken(*_):\n{within}    return []\n\n\n"
+            text = (CLASS + made if within else made + CLASS) + RUN + "pass\n"
+            said = told(written(tmp_path, imported + HEAD + text))
+            assert f"`@{decorator}` may keep what a call has left" in said, (imported, within)
 
 
 def test_each_module_that_may_be_imported_is_there_when_a_file_is_read() -> None:
     """Else it could not be told whether a name of it is another module."""
     text = (
         "import sys\nfrom testbed.teaching.answer import answering\n"
-        "from testbed.teaching.grammar import OURS, PLAIN\n"
+        "from testbed.teaching.lending import OURS, PLAIN\n"
         "print([name for name in (*OURS, *PLAIN) if name not in sys.modules])"
     )
     asked = [sys.executable, "-c", text]
     assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_lock_kept_outside_of_run_is_found_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the text, or by what it may set; if neither is looked at, since a life of it does
+    otherwise without the others. If that is not looked at either, it passes."""
+    files = {
+        place: written(tmp_path, keeper.text, f"keeper_{number}.py")
+        for number, (place, keeper) in enumerate(KEEPERS.items())
+    }
+    for place, file in files.items():
+        assert told(file) or UNCHANGED in said_of(file), place
+    monkeypatch.setattr(answer_module, "complaint_about", lambda *_: None)
+    monkeypatch.setattr(answer_module, "run_file", lambda _: None)
+    alone = f"{KEEPS}: beta, played without the others, goes on otherwise"
+    for place, file in files.items():
+        assert said_of(file).startswith(alone), place
+    monkeypatch.setattr(checking, "try_alone", lambda _, held, __: held)
+    for place, file in files.items():
+        assert said_of(file) == "", place
+
+
+def said_of(file: Path) -> str:
+    """Why that answer is refused; empty if it passes the first trial."""
+    level = attrs.evolve(LEVEL, trials=LEVEL.trials[:1])
+    refused = check(level, file).refused
+    return "" if refused is None else refused.said
+
+
+def test_what_outlives_a_run_cannot_be_set_by_another_name(tmp_path: Path) -> None:
+    """Classes, functions, members of enums: it is refused in the line that sets it. What was made
+    in `run` can be set."""
+    for thing in (
+        "MyClerk", "type(self)", "Note", "helper", "Unavailable", "json.dumps", "re.A",
+        "Colour.RED", "Plain()", "ValueError()",
+    ):  # fmt: skip
+        text = (
+            "import enum\nimport json\nimport re\nfrom testbed import Unavailable\n"
+            "from testbed.objects import Note\n" + HEAD
+            + "class Colour(enum.Enum):\n    RED = 1\n\n\ndef helper():\n    pass\n\n\n"
+            + "class Plain:\n    pass\n\n\n"
+            + CLASS + RUN + f"by = {thing}\n        by.lock = 1\n        [0, 1][0] = 2\n"
+        )  # fmt: skip
+        said = said_of(written(tmp_path, text))
+        may = thing in ("Plain()", "ValueError()")
+        assert ("it says 7" if may else UNCHANGED) in said, thing
 
 
 def test_nothing_of_a_refused_file_is_run(tmp_path: Path) -> None:
@@ -178,7 +250,7 @@ def test_what_cannot_be_shared_is_let_through(tmp_path: Path) -> None:
         + HEAD
         + "Names = dict[str, int]\nAsks = Callable[[int], str]\nMAX = 3\nTEXT = f'{MAX} at most'\n"
         + "KINDS = frozenset({'a'})\nWORD = re.compile('a+')\nPair = namedtuple('Pair', 'a b')\n"
-        + "twice = lambda x, by=2: x * by\nBAD = json.decoder.JSONDecodeError\n\n\n"
+        + "twice = lambda x, by=2: x * by\nBAD = json.JSONDecodeError\n\n\n"
         + "class Counter:\n    count = 0\n\n    def more(self) -> None:\n        "
         + "self.count += 1\n\n    @property\n    def all(self) -> int:\n        return self.count"
         + "\n\n    @all.setter\n    def all(self, to: int) -> None:\n        self.count = to\n\n\n"

@@ -17,21 +17,29 @@ from testbed.errors import ScenarioError
 from testbed.teaching.ladder import level_of
 from testbed.teaching.marking.kernel import LANDLOCK, SYSTEM_CALLS
 from testbed.teaching.marking.limits import LIMITED, BoothLimits
-from testbed.teaching.marking.mark import FAILED, MARKS, MISSING, PASSED, REFUSED, AnswerMark
+from testbed.teaching.marking.mark import (
+    FAILED,
+    MARKS,
+    MISSING,
+    NOT_DECIDED,
+    PASSED,
+    REFUSED,
+    AnswerMark,
+)
 from testbed.teaching.marking.marking import known_numbers, marked
+from testbed.teaching.marking.part import GUARD
 from testbed.teaching.marking.sheet import as_csv
-from testbed.teaching.marking.sitting import GUARD
 from testbed.teaching.marking.submissions import Submission, submissions
 from testbed.words import counted
 
 GUARDS = (*LIMITED, LANDLOCK, SYSTEM_CALLS, GUARD)
-SIGNS = {PASSED: "✓", REFUSED: "✗", FAILED: "!", MISSING: "·"}
+SIGNS = {PASSED: "✓", REFUSED: "✗", FAILED: "!", MISSING: "·", NOT_DECIDED: "?"}
 STDOUT = "-"
 
 
 @click.command(
     "grade",
-    epilog=f"0 marked, whatever the marks are; 4 if some could not be played here. {EXIT_CODES}",
+    epilog=f"0 marked, whatever the marks are; 4 if some are not decided. {EXIT_CODES}",
 )
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--csv", "sheet", metavar="FILE", help="Write the marks as CSV; - prints them.")
@@ -41,7 +49,7 @@ STDOUT = "-"
 @click.option("--seed", default=0, show_default=True,
               help="Draws the hidden variant of each level.")  # fmt: skip
 @click.option("--seconds", default=BoothLimits().seconds, show_default=True,
-              type=click.IntRange(1, 3600), help="Processor time of one answer.")  # fmt: skip
+              type=click.IntRange(1, 3600), help="Processor time of one trial.")  # fmt: skip
 @click.option("--memory", "memory_mb", default=BoothLimits().memory_mb, show_default=True,
               type=click.IntRange(256, 1 << 20), help="Memory of one answer, in MB.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, JOBS_MAX),
@@ -61,9 +69,10 @@ def command(
     """Mark the answers of a class. DIR has a folder for each student, with level_1.py, level_2.py …
     in it.
 
-    Each answer is played in a process of its own that may do nothing but answer. Its mark is
+    Each answer is played in processes of its own that may do nothing but answer. Its mark is
     passed, refused (a trial did not hold, or it tried what is not allowed), failed (it could not be
-    played) or missing. The same files and seed give the same marks, byte for byte.
+    played to its end), missing, or not decided (this machine could not play it). The same files and
+    seed give the same marks, byte for byte.
 
     \b
     testbed grade answers/ --csv marks.csv --races races/
@@ -112,8 +121,8 @@ def _mark(
 
 
 def _code(marks: Sequence[AnswerMark]) -> int:
-    """The exit code: 4 if some could not be played here, which is said, too."""
-    ours = sum(mark.is_ours for mark in marks)
+    """The exit code: 4 if some are not decided, which is said, too."""
+    ours = sum(mark.mark == NOT_DECIDED for mark in marks)
     if not ours:
         return 0
     text = (

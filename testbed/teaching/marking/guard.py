@@ -72,12 +72,26 @@ OWN = {
     "marshal.loads": "run code made from bytes", "marshal.load": "run code made from bytes",
     "marshal.dumps": LOOKS, "pickle.find_class": "run code made from bytes",
     "import": "import a module", "cpython.run_command": "start Python",
+    "time.sleep": "sleep",
     "builtins.id": "use id(), which differs from process to process",
     # trio makes a pair of them for each Run, which on Windows have to meet on a port.
     "socket.__new__": "open a socket",
     **dict.fromkeys(PAIRED, "open a socket"),
 }  # fmt: skip
 """What is refused only if the answer itself does it."""
+
+
+UNTOLD = {
+    "_thread.start_new_thread": (
+        ("_thread", "start_new_thread"), ("_thread", "start_new"),
+        ("threading", "_start_new_thread"),
+    ) if sys.version_info < (3, 12) else (),
+    "time.sleep": (
+        ("time", "sleep"), ("signal", "pause"), ("signal", "sigwait"), ("signal", "sigwaitinfo"),
+        ("signal", "sigtimedwait"), ("select", "select"), ("select", "poll"), ("select", "epoll"),
+    ),
+}  # fmt: skip
+"""By what is refused, the functions of Python that do it without telling."""
 
 
 class NotAllowed(PermissionError):
@@ -100,17 +114,22 @@ def stand_guard(answer: str, folders: Iterable[str], caught: Callable[[str], NoR
     """From now on, refuse what is not allowed; some of it only to the code of that file. `caught`
     is told what was tried, and ends the process."""
     sys.addaudithook(_hook(answer, tuple(folders), caught))
-    if sys.version_info < (3, 12):
-        # There, Python does not tell of a thread.
-        for name in ("_thread", "threading"):
+    # Of some of it Python does not tell, or only a newer one.
+    for event, places in UNTOLD.items():
+        for name, function in places:
             module = sys.modules.get(name)
-            for start in ("start_new_thread", "start_new", "_start_new_thread"):
-                if hasattr(module, start):
-                    setattr(module, start, _start_no_thread)
+            if hasattr(module, function):
+                setattr(module, function, _telling(event, getattr(module, function)))
 
 
-def _start_no_thread(*_: object, **__: object) -> None:
-    sys.audit("_thread.start_new_thread")
+def _telling(event: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which tells of each call of it first."""
+
+    def told(*args: Any, **named: Any) -> Any:
+        sys.audit(event)
+        return function(*args, **named)
+
+    return told
 
 
 def _hook(
@@ -186,13 +205,14 @@ def _asks_whose(answer: str) -> Callable[[FrameType | None], bool]:
     kinds = ("stdlib", "platstdlib")
     stdlib = tuple(os.path.realpath(sysconfig.get_path(kind)) + os.sep for kind in kinds)
     sites = tuple(os.sep + site + os.sep for site in SITES)
+    own = _telling.__code__.co_filename
 
     def is_mine(frame: FrameType | None) -> bool:
         while frame is not None:
             name = frame.f_code.co_filename
             if name == answer:
                 return True
-            is_python = name[:8] == "<frozen " or name.startswith(stdlib)
+            is_python = name[:8] == "<frozen " or name.startswith(stdlib) or name == own
             for site in sites:
                 if site in name:
                     is_python = False

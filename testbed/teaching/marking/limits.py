@@ -1,14 +1,18 @@
 """Limits: what the process of one answer may use, as far as the operating system can hold it to it.
 
 They are a backstop. What ends a check in the usual way are its turns and Runs, which are the same
-on each machine. Processor time is not: an answer that needs nearly all of it may pass on one
-machine and fail on another.
+on each machine. No limit goes by the clock on the wall: time is that of the processor, which the
+process itself has used, and there is room of ten or more from what right answers need to each
+limit. So how busy the machine is decides no mark. What uses no time at all and does not end is no
+mark either, but "not decided".
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -26,8 +30,8 @@ FILES = 64
 PRINTED_BYTES = MB
 ANSWER_BYTES = 64 * 1024
 """What a file may have to be read as an answer at all."""
-RESULT_BYTES = 8 * MB
-SPARE_S = 10
+RESULT_BYTES = 256 * MB
+"""What a part of a check may tell: what it has played, to be played again."""
 LIMITED = (
     "processor time", "memory", "size of files", "open files", "processes", "core dumps",
 )  # fmt: skip
@@ -40,21 +44,21 @@ _NAMES = (
 class BoothLimits:
     """What one answer may use."""
 
-    seconds: int = 20
-    """Of processor time."""
-    memory_mb: int = 1024
+    seconds: int = 60
+    """Of processor time, for one part of its check: a trial, or one life alone in a trial."""
+    memory_mb: int = 512
     """Beside what the testbed itself needs."""
-    turn_s: float = 2.0
-    """Of real time, for one turn. No turn that ends takes a hundredth of it."""
+    turn_s: float = 10.0
+    """Of processor time, for one turn. No turn that ends takes a hundredth of it."""
     printed_bytes: int = PRINTED_BYTES
-
+    idle_s: float = 20.0
+    """Of real time: how long all its processes may sleep, without one that is ready to run."""
     wall_s: float = attrs.field()
-    """How long it may take in all. It strikes only if an answer waits for something: one that works
-    comes to the end of its processor time before."""
+    """Of real time, in all, where it cannot be told whether it sleeps."""
 
     @wall_s.default
     def _(self) -> float:
-        return self.seconds * 3 + SPARE_S
+        return self.seconds * 60.0
 
 
 def impose(limits: BoothLimits) -> list[str]:
@@ -83,8 +87,23 @@ def _mapped_bytes() -> int:
         return 0
 
 
-def used_mb() -> int:
-    """The most memory that this process has ever used at one time; 0 if it cannot be told."""
+def peak_of_memory() -> Callable[[], int]:
+    """Open what tells how much memory this process has asked for at most, in MB, and return a
+    function that reads it again, also after the kernel opens no file any more."""
+    try:
+        status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return resident_mb
+
+    def peak_mb() -> int:
+        found = re.search(rb"VmPeak:\s+(\d+) kB", os.pread(status, 1 << 14, 0))
+        return int(found[1]) // 1024 if found else resident_mb()
+
+    return peak_mb
+
+
+def resident_mb() -> int:
+    """The most memory that this process has used at one time; 0 if it cannot be told."""
     if resource is None:
         return 0
     most: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -11,7 +11,8 @@ import attrs
 from testbed.code.printable import in_line
 
 PASSED, REFUSED, FAILED, MISSING = "passed", "refused", "failed", "missing"
-MARKS = (PASSED, REFUSED, FAILED, MISSING)
+NOT_DECIDED = "not decided"
+MARKS = (PASSED, REFUSED, FAILED, MISSING, NOT_DECIDED)
 REASON_MAX = 200
 _ADDRESS = re.compile(r"0x[0-9A-Fa-f]{4,}")
 _GAP = re.compile(r"\s+")
@@ -25,7 +26,8 @@ class AnswerMark:
     level: int
     mark: str
     """passed; refused, since a trial did not hold or it tried what is not allowed; failed, since it
-    could not be played; missing."""
+    could not be played; missing; or not decided, since this machine or the testbed could not play
+    it, which says nothing about it."""
     reason: str = ""
     """Why it has not passed, in words. No time, place or number of a process stands in it."""
     trial: str = ""
@@ -34,8 +36,6 @@ class AnswerMark:
     """How many Runs were played."""
     race: str = ""
     """The text of the race file of the Run that was refused; empty if there is none."""
-    is_ours: bool = False
-    """Whether it failed because of the testbed or this machine, which says nothing about it."""
 
     @property
     def file(self) -> str:

@@ -8,13 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
-import attrs
-
 from testbed.errors import HarnessBug
 from testbed.teaching.ladder import levels
 from testbed.teaching.marking.booth import Booth
 from testbed.teaching.marking.limits import BoothLimits
-from testbed.teaching.marking.mark import FAILED, MARKS, MISSING, AnswerMark, in_a_line
+from testbed.teaching.marking.mark import FAILED, MARKS, MISSING, NOT_DECIDED, AnswerMark, in_a_line
 from testbed.teaching.marking.submissions import Submission, file_of
 
 OnKept = Callable[[list[str]], None]
@@ -79,8 +77,7 @@ def _mark(submission: Submission, booth: Booth, seed: int) -> tuple[AnswerMark, 
     except (HarnessBug, OSError, subprocess.SubprocessError) as error:
         # The marks of all others are worth having.
         reason = f"it could not be played here: {error}"
-        row = _of(student, level, {"mark": FAILED, "reason": reason})
-        return attrs.evolve(row, is_ours=True), []
+        return _of(student, level, {"mark": NOT_DECIDED, "reason": reason}), []
     return _of(student, level, told), told.get("kept", [])
 
 

@@ -98,7 +98,8 @@ builtins.getattr(os, '_exit')(0)
 """,
         "failed", "it wrote a result of its own",
     ),
-    "sleeps": Hostile("modules['time'].sleep(1000)", "refused", "a turn of it does not end"),
+    "sleeps": tries("modules['time'].sleep(1000)", "sleep"),
+    "waits_for_a_signal": tries("modules['signal'].pause()", "sleep"),
     "loops": Hostile("while True: pass", "refused", "a turn of it does not end"),
     "loops_on": Hostile(
         "while True:\n  try:\n    while True: pass\n  except builtins.BaseException: continue",
@@ -108,7 +109,7 @@ builtins.getattr(os, '_exit')(0)
         "sum(modules['itertools'].count())", "failed", "it used more than 1 s of processor time",
     ),
     "eats_memory": Hostile(
-        "x = []\nwhile True: x.append(' ' * 10_000_000)", "failed", "it used more than 300 MB",
+        "x = []\nwhile True: x.append(' ' * 10_000_000)", "failed", "it used more than 128 MB",
     ),
     "prints": Hostile(
         "while True: sys.stdout.write('x' * 100_000)", "failed", "it printed more than 1,048,576",
