@@ -526,7 +526,7 @@ def test_a_missing_fault_diverges_and_is_told(tmp_path: Path) -> None:
 def test_a_pick_from_other_alternatives_diverges(tmp_path: Path, monkeypatch: Any) -> None:
     """Their number is not enough: what was picked must still be called the same."""
     record = recorded(tmp_path / "race.jsonl", traced(LOTS, Calm()))
-    monkeypatch.setattr("lots.COLOURS", ("blue", "black", "red"))
+    monkeypatch.setattr("tests.shared.lots.COLOURS", ("blue", "black", "red"))
     with pytest.raises(ReplayDiverged, match=r"took option 0 of 3 \(pick alpha/main lot white\)"):
         replay(LOTS, record)
 

@@ -182,7 +182,7 @@ FOR_EVER = """
 from testbed import always
 from testbed.objects import Note
 
-from stage import Puppet
+from tests.shared.stage import Puppet
 
 
 def clock(world, *, guard=False, tells=True):

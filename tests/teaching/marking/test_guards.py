@@ -33,7 +33,7 @@ from tests.teaching.marking.hostile import HOSTILE, Hostile
 from tests.teaching.marking.keepers import KEEPERS
 
 LIMITS = BoothLimits(memory_mb=128, turn_s=2.0, idle_s=3.0)
-UNREAD = "teaching.marking.unread"
+UNREAD = "tests.teaching.marking.unread"
 USUAL = (
     "removes", "writes", "reads_another", "forks", "looks_at_frames", "patches", "leaves", "forges",
     "loops", "eats_memory", "prints_below",
@@ -185,7 +185,7 @@ def test_an_answer_finds_no_environment_and_no_other_folder() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: its /proc tells who lives")
 def test_nothing_that_an_answer_starts_outlives_its_mark() -> None:
     """Here it may fork, as no guard is up: its child holds the pipes, and is killed with it."""
-    booth = Booth(BoothLimits(idle_s=1), module="teaching.marking.loose")
+    booth = Booth(BoothLimits(idle_s=1), module="tests.teaching.marking.loose")
     told = booth.mark(1, b"", 0)
     assert told["mark"] == "not decided"
     assert booth.last_pid is not None
@@ -210,7 +210,7 @@ def _is_at_work(group: int) -> bool:
 def test_a_process_that_does_not_begin_is_no_mark_but_a_bug_of_ours() -> None:
     """It ends before the answer had its turn: that costs no student a mark."""
     with pytest.raises(HarnessBug, match=r"does not begin: .*No module named"):
-        Booth(LIMITS, module="teaching.marking.not_there").mark(1, b"", 0)
+        Booth(LIMITS, module="tests.teaching.marking.not_there").mark(1, b"", 0)
 
 
 LIMITED = """
