@@ -16,6 +16,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from testbed.code.hidden import tell_of_hidden
 from testbed.version import VERSION
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from testbed.world.world import World
 
 __version__ = VERSION
+tell_of_hidden()
 
 _HOMES = {
     "Actor": "client.actor",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
+from pathlib import Path
 
 from testbed import cli
+from testbed.code.hidden import HOME
 
 
 def main() -> int:
@@ -17,5 +19,13 @@ def main() -> int:
     return code
 
 
+def _as_the_script() -> None:
+    """Look for modules where the console script does: `python -m` looks into the current folder
+    first, where any folder of the user's may have the name of a package."""
+    if not sys.flags.safe_path and sys.path and Path(sys.path[0] or ".").resolve() != HOME:
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _as_the_script()
     sys.exit(main())

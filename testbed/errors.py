@@ -21,6 +21,7 @@
      └─ HarnessError          what a person must mend; its text says what, where, and the next step
          ├─ UnknownName            nothing has that name; its text suggests the nearest one
          ├─ ScenarioError          a scenario or an actor broke a rule of the World
+         │   └─ PackageHidden      a folder has the name of a package of ours (an ImportError, too)
          ├─ RaceRefused            a race file that cannot be read, or says the impossible
          ├─ ManifestRefused        a manifest with mistakes
          ├─ TraceRefused           a trace that is cut short, edited, or of another format
@@ -223,6 +224,10 @@ def _is_plain(value: object) -> bool:
 
 class ScenarioError(HarnessError):
     """A scenario or an actor broke a rule of the World."""
+
+
+class PackageHidden(ScenarioError, ImportError):
+    """A folder has the name of a package of the testbed, and one of them hides the other."""
 
 
 class RaceRefused(HarnessError):

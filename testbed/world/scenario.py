@@ -38,6 +38,7 @@ from testbed.world.users_code import (
     imported,
     in_file,
     levels_package,
+    our_scenarios,
     standing_at,
 )
 from testbed.world.world import World
@@ -360,7 +361,7 @@ def _shelf() -> Mapping[str, str]:
     """The module of each scenario that comes along, by its short name: it stands in the package, or
     in a room of it."""
     # The rooms are not imported: one of them brings a whole cluster along.
-    found, packages = {}, [(PACKAGE, [*imported(PACKAGE).__path__])]
+    found, packages = {}, [(PACKAGE, [*our_scenarios().__path__])]
     for package, folders in packages:
         for info in pkgutil.iter_modules(folders):
             module = f"{package}.{info.name}"

@@ -21,7 +21,7 @@ import attrs
 
 from testbed.errors import ScenarioError
 from testbed.world.scenario import Scenario, known
-from testbed.world.users_code import PACKAGE, imported
+from testbed.world.users_code import PACKAGE, imported, our_scenarios
 
 PAIR, CONTROL, LESSON = "pair", "control", "lesson"
 KINDS = (PAIR, CONTROL, LESSON)
@@ -172,7 +172,7 @@ def theme_of(scenario: Scenario) -> str:
 
 def themes() -> list[str]:
     """The themes, in the order in which they are read."""
-    order = re.search(r"In order: ([\w\s,]+)\.", imported(PACKAGE).__doc__ or "")
+    order = re.search(r"In order: ([\w\s,]+)\.", our_scenarios().__doc__ or "")
     assert order is not None
     shelved = {theme_of(scenario) for scenario in known()}
     return [name for name in re.split(r",\s+", order[1]) if name in shelved]
@@ -180,7 +180,7 @@ def themes() -> list[str]:
 
 def tags() -> dict[str, str]:
     """The tags that a page may have, each with its meaning."""
-    _, _, listed = (imported(PACKAGE).__doc__ or "").partition("\nTags:\n")
+    _, _, listed = (our_scenarios().__doc__ or "").partition("\nTags:\n")
     return dict(re.findall(r"^ +([\w-]+): (.+)$", listed, re.MULTILINE))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from testbed.code.hidden import check_shown
 from testbed.code.whose import readers_frame
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 
@@ -87,6 +88,14 @@ def imported(name: str) -> ModuleType:
             f"{name}: the module {module_name!r} cannot be imported: "
             f"{type(error).__name__}: {error}{_next_of_import(module_name, error)}."
         ) from error
+
+
+def our_scenarios() -> ModuleType:
+    """The package of the scenarios with short names; PackageHidden if a folder of the user's stands
+    in its place."""
+    package = imported(PACKAGE)
+    check_shown(package)
+    return package
 
 
 def levels_package() -> ModuleType:
