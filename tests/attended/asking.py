@@ -22,7 +22,7 @@ ELECTION_CONFIG: Any = electionconfig
 RECORD: Any = LeaderElectionRecord
 LOCK: Any = LeaseLock
 
-WITHIN_S = 20
+WITHIN_S = 120
 LEASE = {"lease_duration": 3, "renew_deadline": 2, "retry_period": 1}
 NOW = "2025-01-01 00:00:00.000001"
 

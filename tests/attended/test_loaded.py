@@ -30,7 +30,7 @@ def done(code: str, folder: Path, *words: str) -> subprocess.CompletedProcess[st
     """What a Python of its own has said, which ran this code with these words."""
     command = [sys.executable, "-c", code, *words]
     return subprocess.run(
-        command, cwd=folder, env=child_env(), capture_output=True, text=True, timeout=60
+        command, cwd=folder, env=child_env(), capture_output=True, text=True, timeout=300
     )
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import attrs
 import pytest
@@ -34,7 +35,9 @@ from tests.attended.programs import descriptors
 from tests.shared import strike
 
 HERE = Path(__file__).parent
-TIMES = WallTimes(start_s=0.05, start_max_s=5, quiet_s=0.1, silence_s=0.1, limit_s=20)
+TIMES = WallTimes(start_s=0.05, start_max_s=300, quiet_s=0.1, silence_s=0.1, limit_s=300)
+LATE_S = 1000.0
+"""How far a clock is put forward by a test that waits for the end of a patience."""
 PYTHON = sys.executable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
@@ -70,7 +73,7 @@ def test_a_testbed_that_is_ended_leaves_nothing(
             await_until(lambda: log.exists() and log.stat().st_size, "it has not begun")
             assert len(processes_in(tmp_path)) > 6
             driving.send_signal(number)
-            told = driving.communicate(timeout=10)[1].decode()
+            told = driving.communicate(timeout=120)[1].decode()
         finally:
             driving.kill()
     if number == signal.SIGINT:
@@ -206,17 +209,25 @@ def test_who_has_lost_its_keeper_goes(tmp_path: Path) -> None:
          "Its last words: no flag\nNext: "),
         ((PYTHON, "-c", ""), "it has ended at once, with code 0: .*\nIts last words: none\nNext: "),
         ((PYTHON, "-c", "import time; print('hm', flush=True); time.sleep(60)"),
-         "it has asked nothing in 0.5 s: .*\nIts last words: hm\nNext: mend what "
+         "it has asked nothing in 300 s: .*\nIts last words: hm\nNext: mend what "
          ".*alpha.log tells, and let it use the kubeconfig"),
     ],
     ids=["unknown", "unknown path", "no program", "fails", "ends", "silent"],
 )  # fmt: skip
 def test_a_program_that_never_asks_is_an_error(
-    command: tuple[str, ...], said: str, tmp_path: Path
+    command: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It names the program, its command, its last words and what to do; usually after 30 s."""
+    """It names the program, its command, its last words and what to do; usually after 30 s, and
+    here when it has said all that it says."""
     assert WallTimes().start_max_s == 30
-    made = world(tmp_path, command, attrs.evolve(TIMES, start_max_s=0.5))
+    log = tmp_path / "alpha.log"
+
+    def clock() -> float:
+        has_said = log.exists() and "hm" in log.read_text()
+        return monotonic() + LATE_S * has_said
+
+    monkeypatch.setattr("testbed.attended.doorman.monotonic", clock)
+    made = world(tmp_path, command, attrs.evolve(TIMES, limit_s=2 * LATE_S))
     with pytest.raises(ScenarioError, match=said) as raised:
         made.run(Calm())
     assert str(raised.value).startswith("alpha: ")

@@ -21,7 +21,7 @@ from testbed.turns.option import JOIN
 from testbed.world.scenario import of
 from tests.attended.attending import Absent, client, written
 
-TIMES = WallTimes(start_s=0.05, quiet_s=1, limit_s=60, speed=100)
+TIMES = WallTimes(start_s=0.05, quiet_s=1, limit_s=300, speed=100)
 GET = "GET /api/v1/namespaces/default/pods/p"
 LABELLED = '{"metadata":{"labels":{"by":"me"}}}'
 SINCE_MS, FOR_MS = 1000, 40_000

@@ -23,7 +23,7 @@ from testbed.turns.trace import Step
 from testbed.world import scenario
 from tests.attended.attending import Absent, client, written
 
-TIMES = WallTimes(start_s=0.05, quiet_s=0.5, silence_s=0.5, limit_s=30)
+TIMES = WallTimes(start_s=0.05, quiet_s=0.5, silence_s=0.5, limit_s=300)
 P, Q = "/api/v1/namespaces/default/pods/p", "/api/v1/namespaces/default/pods/q"
 BODY = '{"metadata":{"labels":{"by":"me"}}}'
 PATCH = f"PATCH {P} {BODY}"

@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +72,12 @@ def children_of(pid: int) -> list[int]:
     return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
 
 
+def cpu_ticks_of(pid: int) -> int:
+    """How long it has been at work, in hundredths of a second of a processor."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
 @needs_fork
 @pytest.mark.parametrize("command", ["search", "sweep"])
 def test_a_worker_that_is_killed_changes_nothing_that_is_found(
@@ -88,7 +93,8 @@ def test_a_worker_that_is_killed_changes_nothing_that_is_found(
     begun = subprocess.Popen(words, env=ENV, cwd=tmp_path, stdout=subprocess.PIPE)
     while len(workers := children_of(begun.pid)) < 2:
         assert begun.poll() is None
-    time.sleep(0.1)
+    while cpu_ticks_of(workers[0]) < 2:
+        assert begun.poll() is None
     os.kill(workers[0], signal.SIGKILL)
     out, _ = begun.communicate()
     found, expected = json.loads(out), json.loads(untouched.stdout)

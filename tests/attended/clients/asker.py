@@ -22,7 +22,7 @@ NAME, ORDER = os.environ["TESTBED_NAME"], FILE.with_name("order.log")
 KUBECONFIG = json.loads(FILE.read_text())
 SERVER = urlsplit(KUBECONFIG["clusters"][0]["cluster"]["server"])
 assert SERVER.hostname is not None
-CONNECTION = http.client.HTTPConnection(SERVER.hostname, SERVER.port, timeout=60)
+CONNECTION = http.client.HTTPConnection(SERVER.hostname, SERVER.port, timeout=300)
 
 
 def say(*words: object) -> None:

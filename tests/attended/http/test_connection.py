@@ -18,7 +18,7 @@ from testbed.attended.http.limits import HttpLimits
 from testbed.attended.http.listener import Listener
 from testbed.attended.http.tokens import known
 from testbed.errors import HarnessBug
-from tests.attended.programs import TINY_S, TOKEN, asked, program, pump, request, tries
+from tests.attended.programs import TINY_S, TOKEN, WITHIN_S, asked, program, pump, request, tries
 
 Found = TypeVar("Found")
 
@@ -297,7 +297,7 @@ def test_http_client_keeps_one_connection(listener: Listener) -> None:
     """The standard library's client: requests over one connection, a body in chunks among them."""
 
     def ask() -> list[tuple[int, bytes]]:
-        here = http.client.HTTPConnection("127.0.0.1", listener.port, timeout=3)
+        here = http.client.HTTPConnection("127.0.0.1", listener.port, timeout=WITHIN_S)
         found = []
         for number in range(3):
             chunks = iter([b"one", b"two"]) if number == 1 else None

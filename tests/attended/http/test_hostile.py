@@ -21,6 +21,7 @@ from tests.attended.programs import (
     TINY_S,
     TOKEN,
     WITHIN_S,
+    CountedClock,
     asked,
     descriptors,
     program,
@@ -30,8 +31,11 @@ from tests.attended.programs import (
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
+def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
     """A Listener with the small limits of the table; it leaves no descriptor open."""
+    clock = CountedClock()
+    for module in ("listener", "channel"):
+        monkeypatch.setattr(f"testbed.attended.http.{module}.monotonic", clock)
     before = descriptors()
     with Listener(limits=LIMITS, knows=known([TOKEN])) as listener:
         yield listener
@@ -70,9 +74,9 @@ def test_whatever_is_sent_the_listener_goes_on(listener: Listener, row: Malice) 
     pump(listener, lambda: not listener.connections)
 
 
-def test_who_trickles_is_refused_in_time(listener: Listener) -> None:
+def test_who_trickles_is_refused_in_time() -> None:
     """A byte now and then does not put off the end: it counts from the first byte."""
-    with program(listener) as client:
+    with Listener(limits=LIMITS) as listener, program(listener) as client:
         began = last = monotonic()
 
         def is_refused() -> bool:
@@ -87,12 +91,13 @@ def test_who_trickles_is_refused_in_time(listener: Listener) -> None:
         assert monotonic() - began >= LIMITS.head_s
 
 
-def test_a_poll_wakes_for_a_deadline(listener: Listener) -> None:
+def test_a_poll_wakes_for_a_deadline() -> None:
     """However long it may wait; and it says how long another may, who waits in its place."""
-    assert listener.patience_s == math.inf
-    with program(listener, b"GET") as client:
+    limits = HttpLimits(head_s=0.3)
+    with Listener(limits=limits) as listener, program(listener, b"GET") as client:
+        assert listener.patience_s == math.inf
         listener.poll(TINY_S)
-        assert 0 < listener.patience_s <= LIMITS.head_s
+        assert listener.patience_s <= limits.head_s
         listener.poll(WITHIN_S)
         assert client.answer().code == 408
 
