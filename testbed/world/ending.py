@@ -122,8 +122,8 @@ class Ending:
     def _limit(self, turns: int, instant_turns: int, due_ms: int) -> str:
         budget = self._budget
         if turns >= budget.turns_max:
-            names = sorted({option.actor for option in self._table.pending if option.actor})
-            on = f"; {' and '.join(names)} would go on" if names else ""
+            names = self._would_go_on()
+            on = f"; {names} would go on" if names else ""
             return f"turns_max: {budget.turns_max:,} turns were played{on}"
         if instant_turns >= budget.instant_turns_max and due_ms <= self._table.now_ms:
             return self._lasso()
@@ -168,8 +168,12 @@ class Ending:
         return End("violated" if self._judge.violations else "held", why)
 
     def _lasso(self) -> str:
-        names = sorted({option.actor for option in self._table.pending if option.actor})
         return (
             f"instant_turns_max: {self._budget.instant_turns_max:,} turns without time passing: "
-            f"{' and '.join(names) or 'nobody'} in a lasso, each move making the next"
+            f"{self._would_go_on() or 'nobody'} in a lasso, each move making the next"
         )
+
+    def _would_go_on(self) -> str:
+        """The actors for whom something is pending, held back or not; empty if there are none."""
+        pending = self._table.pending
+        return " and ".join(sorted({each.actor for each in (*pending, *pending.held)} - {""}))

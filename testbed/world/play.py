@@ -254,16 +254,16 @@ class Play(Head):
 
         Returns the index of the fault that a Chooser lets strike at rest. None otherwise: then
         `_end` says whether the Run has ended, or the Chooser is asked as usual. While anything is
-        held back at rest, no Option is left ready, so that the Chooser must release something.
+        held back then, no Option is left ready, so that the Chooser must release something.
         """
         options, ending = self._options, self._ending
-        is_rest = ending.is_rest(options.ready)
-        if is_rest and self._table.pending.held:
-            # What is held back must come back before the Run can end. So the Chooser is shown
-            # nothing that is ready, not even a timer in the far future: it must release something.
+        is_over = ending.is_rest(options.ready) or ending.is_out_of_time()
+        if is_over and self._table.pending.held:
+            # What is held back must come back before the Run can end, also where only a limit of
+            # time ends it. So the Chooser is shown nothing that is ready, not even a timer in the
+            # far future: it must release something.
             options.ready = 0
             return None
-        is_over = is_rest or ending.is_out_of_time()
         strike = self._chooser.strike(options) if is_over else None
         if strike is None:
             end = ending.why(options.ready, self._turns_played, self._instant_turns)
