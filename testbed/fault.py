@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import attrs
 
+from testbed.client.open_watch import OpenWatch
 from testbed.client.point import Point, ServedSoFar, Whereabouts, point_of, point_of_work
 from testbed.client.request import Post, Request
-from testbed.client.stream import Stream
 from testbed.client.wire import Wire
 from testbed.errors import ApiError, ScenarioError, WatchBroken, shown
 from testbed.objects.fitting import Unfit, fitted_part
@@ -201,7 +201,7 @@ class Levers:
             if request.is_awaited and (request.is_served if served else request.is_untouched)
         ]
 
-    def streams(self) -> list[Stream]:
+    def streams(self) -> list[OpenWatch]:
         """The open watches, by path."""
         return sorted(self._wire.streams.open, key=lambda stream: stream.path)
 
@@ -306,7 +306,7 @@ class Levers:
         causes = option.causes if option is not None else ()
         return Way(request.title, partial(request.withdraw, error), role.name, touches, causes)
 
-    def break_watch(self, stream: Stream) -> None:
+    def break_watch(self, stream: OpenWatch) -> None:
         """Close a watch. Its reader is told, and may resume from the last revision it saw."""
         stream.break_off(WatchBroken(f"the watch of {stream.plural} was closed"))
 

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
@@ -107,13 +107,14 @@ class Cache(Generic[O]):
     @property
     def known(self) -> Mapping[str, O]:
         """`items`, for the testbed itself, whose look leaves no mark in the footprint. It is no
-        copy, so it costs the same however many there are."""
+        copy, so it costs the same however many there are; an actor's looks into it leave theirs,
+        also in later turns."""
         if self._table.running is None:
             return self._held
         if self._audits:
             return self.items
         self._table.marks.reads.append(self._key)
-        return self._held
+        return CacheItems(self)
 
     @property
     def upto(self) -> Revision:
@@ -172,11 +173,11 @@ class Cache(Generic[O]):
                         kind, self._revision, self.selector, options=watched
                     )
                 else:
-                    await NextDelivery(stream, self._apply)
+                    await NextDelivery(stream._watch, self._apply)
             except ApiError as error:
                 # An ApiError that a handler raises is no refusal of the server's, and ends the
                 # actor.
-                if stream is not None and error is not stream._error:
+                if stream is not None and error is not stream._watch._error:
                     raise
                 stream = None
                 if isinstance(error, Expired):
@@ -260,6 +261,41 @@ class Cache(Generic[O]):
         if self.reads is None or not self._table.audits:
             return item
         return audited(item, self.reads, self._client.name, self._table.refused)
+
+
+class CacheItems(Mapping[str, O]):
+    """What a Cache holds by now, by key, as its actor looks into it: each look leaves a mark."""
+
+    __slots__ = ("_cache",)
+
+    def __init__(self, cache: Cache[O]) -> None:
+        self._cache = cache
+
+    def _look(self) -> dict[str, O]:
+        cache = self._cache
+        cache._table.marks.reads.append(cache._key)
+        return cache._held
+
+    def __getitem__(self, key: str) -> O:
+        return self._look()[key]
+
+    def __len__(self) -> int:
+        return len(self._look())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._look()))
+
+    def values(self) -> Any:
+        """The objects; no view, which would go on showing what changes."""
+        return tuple(self._look().values())
+
+    def items(self) -> Any:
+        """The keys with their objects."""
+        return tuple(self._look().items())
+
+    def keys(self) -> Any:
+        """The keys."""
+        return tuple(self._look())
 
 
 @lru_cache(1024)

@@ -17,6 +17,7 @@ from testbed.client.asking import (
     to_patch,
     to_write,
 )
+from testbed.client.handed import asked
 from testbed.client.spawned import beginning
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
@@ -194,7 +195,7 @@ class Client:
         """Ask any Endpoint for any Operation. It is announced, served and answered, each when the
         World says so. `because` is the Record that it follows from. With `timeout_ms`
         it raises TimedOut if the answer comes later; the Operation itself stays in flight."""
-        return await self._answer_to(operation, timeout_ms, because)
+        return await self._answer_to(asked(operation), timeout_ms, because)
 
     # What is between a task and its wait is entered and left with each answer, so there is as
     # little of it as can be: no coroutine here, but the generator in which the task parks.
@@ -230,7 +231,7 @@ class Client:
 
     def tell(self, operation: Operation) -> None:
         """Send a message: an Operation without an answer."""
-        self._wire.tell(self._live_seat(), operation)
+        self._wire.tell(self._live_seat(), asked(operation))
 
     # -- time and tasks -------------------------------------------------------------------------
 
@@ -266,12 +267,12 @@ class Client:
 
     def join(self, task: Task) -> Waitable:
         """Wait until that task has ended. Gives what it returned, or None if it was cancelled."""
-        return Join(self._table, self._task(task).seat)
+        return Join(self._table, self._task(task)._seat)
 
     def cancel(self, task: Task) -> None:
         """Raise Cancelled in that task's wait, when the World says so."""
         self._live_seat()
-        self._table.cancel(self._task(task).seat)
+        self._table.cancel(self._task(task)._seat)
 
     def _task(self, task: Task) -> Task:
         if isinstance(task, Task):
@@ -358,17 +359,17 @@ class Client:
 class Task:
     """A task of this actor, as `spawn` returns it: join it, or cancel it."""
 
-    __slots__ = ("_table", "seat")
+    __slots__ = ("_seat", "_table")
 
     def __init__(self, table: Table, seat: Seat) -> None:
         self._table = table
-        self.seat = seat
+        self._seat = seat
 
     @property
     def has_ended(self) -> bool:
         """Whether it has ended, by a return, an error or a cancellation."""
-        self._table.marks.reads.append(self.seat.end_key)
-        return self.seat.has_ended
+        self._table.marks.reads.append(self._seat.end_key)
+        return self._seat.has_ended
 
 
 def _within(kind: type[Object], namespace: str) -> str:

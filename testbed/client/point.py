@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from testbed.client.open_watch import OpenWatch
 from testbed.client.request import Post, Request
-from testbed.client.stream import Stream
 from testbed.store.footprint import HISTORY, Footprint, Marks
 from testbed.turns.life import Role
 from testbed.turns.option import DELIVER, SERVE, Option
@@ -62,7 +62,7 @@ class Whereabouts:
 
     roles: Mapping[str, Role]
     posts: Mapping[str, Post]
-    streams: Iterable[Stream]
+    streams: Iterable[OpenWatch]
     """The open watches."""
     tally: ServedSoFar | None
     """None if nothing is counted."""
@@ -244,7 +244,7 @@ class PointOfWatch(Point):
         return any(point_of_watch(stream) == self for stream in here.streams)
 
 
-def point_of_watch(stream: Stream) -> PointOfWatch:
+def point_of_watch(stream: OpenWatch) -> PointOfWatch:
     """How far the reader of a watch has come."""
     life = stream.life
     told = frozenset(

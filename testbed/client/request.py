@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, Protocol
 
+from testbed.client.handed import SETTLED, handed, refused
 from testbed.client.latency import Latency, latency_of
-from testbed.client.stream import Stream
+from testbed.client.open_watch import OpenWatch
 from testbed.errors import ApiError
 from testbed.objects.meta import text_of
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
@@ -64,7 +64,7 @@ class Carrier(Protocol):
     def pause(self, request: Request, pause: Pause) -> None:
         """Offer the next part when the Pause is over. Called when the handler has yielded it."""
 
-    def open_stream(self, request: Request, watch: Watch) -> Stream:
+    def open_stream(self, request: Request, watch: Watch) -> OpenWatch:
         """Make the reader's end of a watch that the Endpoint has opened."""
 
 
@@ -256,7 +256,7 @@ class Request:
         seat = self.seat
         if seat is None or seat.number != self.ticket or not self.life.is_alive:
             self.post.requests.pop(self, None)
-            if isinstance(self.value, Stream):
+            if isinstance(self.value, OpenWatch):
                 self.value.close()
             return
         table = wire.table
@@ -273,12 +273,14 @@ class Request:
         assert self.seat is not None
         # Nothing is collected during a Run, so what is over holds nothing that holds it.
         self.option = None
-        error = self.error
+        value, error = self.value, self.error
         if error is not None:
             # An error that is raised keeps the variables of its caller, and what was never awaited
-            # among them. So it is the caller's alone now, and a copy stays for claims to see.
-            self.error = copy(error)
-        return self.wire.table.end_wait(self.seat, self.value, error)
+            # among them.
+            error = refused(error)
+        elif value.__class__ not in SETTLED:
+            value = handed(value)
+        return self.wire.table.end_wait(self.seat, value, error)
 
     def forsake(self) -> None:
         """Forget a caller that no longer waits. An answer in flight is dropped; a request that is
@@ -287,7 +289,7 @@ class Request:
         self.wire.table.marks.reads.append(self.post.key)
         if self.is_served:
             self.post.requests.pop(self, None)
-            if isinstance(self.value, Stream):
+            if isinstance(self.value, OpenWatch):
                 self.value.close()
 
     def withdraw(self, error: ApiError) -> None:
@@ -300,7 +302,7 @@ class Request:
         self.wire.paused.pop(self, None)
         if self.handler is not None:
             self.handler.close()
-        if isinstance(self.value, Stream):
+        if isinstance(self.value, OpenWatch):
             self.value.close()
         if self.is_served and self.seat is not None and self.option in self.seat.offered:
             self.seat.offered.remove(self.option)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from testbed.client.handed import handed, refused
+from testbed.client.open_watch import OpenWatch, Streams
 from testbed.client.request import Post, Request
-from testbed.client.stream import Stream, Streams
 from testbed.errors import CONNECTION_LOST, ApiError, Crashed, TimedOut, Unavailable, WatchBroken
 from testbed.store.endpoint import Endpoint, Operation, Pause
 from testbed.store.footprint import HISTORY, LOG, Footprint
@@ -86,10 +87,10 @@ class Wire:
         except StopIteration as done:
             value = done.value
             if isinstance(value, Watch):
-                return Stream(self.streams, post, value, life, operation)
-            return value
-        except ApiError:
-            raise
+                value = OpenWatch(self.streams, post, value, life, operation)
+            return handed(value)
+        except ApiError as error:
+            raise refused(error) from None
         except Exception as error:
             # The Endpoint is broken, not its caller. The error ends the Run, and the actor gets
             # Crashed instead, which its `except Exception` cannot catch.
@@ -226,9 +227,9 @@ class Wire:
         post.feeds[cursor.plural] = (cursor, option)
         self.table.offer(option)
 
-    def open_stream(self, request: Request, watch: Watch) -> Stream:
+    def open_stream(self, request: Request, watch: Watch) -> OpenWatch:
         """Make the caller's end of a watch that its Endpoint has opened."""
-        return Stream(self.streams, request.post, watch, request.life, request.operation)
+        return OpenWatch(self.streams, request.post, watch, request.life, request.operation)
 
     # -- crashes of an Endpoint -----------------------------------------------------------------
 

@@ -3,5 +3,5 @@ printed, which folder hides ours, whose a piece of code is, what it can be calle
 frozen class is made quickly.
 
 May use: errors.
-In order: files, printable, hidden, whose, takes, twin, copier, quick.
+In order: files, printable, hidden, whose, takes, twin, copier, quick, changing.
 """

@@ -25,7 +25,7 @@ class CachesEqualTheStore(Invariant):
     def end(self, evidence: Evidence) -> str | None:
         for role in evidence.actors:
             for cache in role.life.caches if role.life and role.is_up else ():
-                if any(option.kind == WAKE for option in cache.reader.seat.offered):
+                if any(option.kind == WAKE for option in cache.reader._seat.offered):
                     continue
                 actual = _there(cache, evidence.store, None)
                 if wrong := _difference(cache.known, actual, cache.reads):

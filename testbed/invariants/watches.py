@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import ClassVar
 
-from testbed.client.stream import Stream
+from testbed.client.open_watch import OpenWatch
 from testbed.invariant import DELIVERY, Evidence, Invariant
 from testbed.objects.meta import Object, Revision, reader_of
 from testbed.store.change import Change, Entry, Log, revision_of
@@ -26,7 +26,7 @@ class WatchesAreGapFree(Invariant):
     looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY})
 
     def __init__(self) -> None:
-        self._told: dict[Stream, _Told] = {}
+        self._told: dict[OpenWatch, _Told] = {}
         """How far each stream has delivered."""
         self._filed: dict[tuple[str, str], _Filed] = {}
         """The Changes of a kind by their values at a path; both are of streams that select so."""
@@ -46,7 +46,7 @@ class WatchesAreGapFree(Invariant):
                 return f"{stream.path} is silent, and was never told of {_named(owed)}"
         return None
 
-    def _check(self, stream: Stream, delivery: Delivery, store: Store) -> str | None:
+    def _check(self, stream: OpenWatch, delivery: Delivery, store: Store) -> str | None:
         if delivery.error is not None:
             self._told.pop(stream, None)
             return None
@@ -76,13 +76,13 @@ class WatchesAreGapFree(Invariant):
             return f"{stream.path} was told of {_named(shown)}, and {wanted} was next"
         return _check_shown(stream, delivery, expected)
 
-    def _told_by(self, stream: Stream) -> _Told:
+    def _told_by(self, stream: OpenWatch) -> _Told:
         told = self._told.get(stream)
         if told is None:
             told = self._told[stream] = _Told(stream.opened_at)
         return told
 
-    def _next(self, stream: Stream, store: Store, told: _Told) -> Change | None:
+    def _next(self, stream: OpenWatch, store: Store, told: _Told) -> Change | None:
         """The next Change of the history that this watch owes its reader."""
         log, filed_under = store.log(stream.plural), stream.watch.selector.filed_under
         if filed_under is None:
@@ -120,7 +120,7 @@ class _Told:
         """Before this place of the Log of its kind is nothing that it still owes."""
 
 
-def _owes(stream: Stream, serial: int, change: Change) -> bool:
+def _owes(stream: OpenWatch, serial: int, change: Change) -> bool:
     """Whether a watch that has delivered up to that serial is still to deliver this Change."""
     if change.serial <= serial or change.revision <= stream.opened_at:
         return False
@@ -171,7 +171,7 @@ class _Filed:
         return None if entry is None else self._value_of(entry.value)
 
 
-def _check_first(stream: Stream, shown: Change, store: Store) -> str | None:
+def _check_first(stream: OpenWatch, shown: Change, store: Store) -> str | None:
     """What a watch begins with must be there at the revision where it was opened."""
     there = store.peek(shown.key, stream.opened_at)
     if there is None or there is not shown.new:
@@ -179,7 +179,7 @@ def _check_first(stream: Stream, shown: Change, store: Store) -> str | None:
     return None
 
 
-def _check_shown(stream: Stream, delivery: Delivery, change: Change) -> str | None:
+def _check_shown(stream: OpenWatch, delivery: Delivery, change: Change) -> str | None:
     """What begins to match the selector is ADDED. What ceases to match is DELETED, and shown as it
     last was (API-6)."""
 

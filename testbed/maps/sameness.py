@@ -183,7 +183,7 @@ class Sameness:
                 if asked.verb not in READS or not _number(asked.revision):
                     continue
                 likeness.write(self._after(asked.revision, asked.view))
-                is_of_list = asked.revision.view is not None and not asked.revision.is_commit
+                is_of_list = asked.revision._view is not None and not asked.revision._is_commit
                 if not is_of_list and request.seat not in readers:
                     self._looks.add(LOG)
         pending = evidence.table.pending
@@ -205,10 +205,10 @@ class Sameness:
             likeness._revision(revision)
         elif NUMBERS in self._looks.at:
             likeness._part.append(f"rv {number}")
-        elif revision.is_commit or revision.view is None:
+        elif revision._is_commit or revision._view is None:
             likeness._part.append(Mark("rv", str(number)))
         else:
-            view: Any = revision.view
+            view: Any = revision._view
             likeness._changing += 1
             likeness.write(("of a list", self._after(revision, view)))
 
@@ -222,7 +222,7 @@ def _number(revision: Revision) -> int:
 def _readers(roles: Iterable[Role]) -> list[object]:
     """The tasks that read for Caches."""
     return [
-        cache.reader.seat
+        cache.reader._seat
         for role in roles
         for cache in (role.life.caches if role.life is not None else ())
     ]

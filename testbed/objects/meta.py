@@ -83,13 +83,13 @@ class Revision:
     # `view` never reaches a client: it is not part of equality, hash or JSON. A footprint needs it.
     # A read "from revision 7" depends on the order of all commits before 7, unless it was a list of
     # the same view that returned the 7: then that order is fixed already (`View.has_returned`).
-    __slots__ = ("_text", "is_commit", "view")
+    __slots__ = ("_is_commit", "_text", "_view")
 
-    def __init__(self, text: str | int = "", view: object = None, is_commit: bool = False) -> None:
+    def __init__(self, text: str | int = "") -> None:
         self._text = str(text)
-        self.view = view
+        self._view: object = None
         """The View of the list or watch that returned this revision; None: it is from elsewhere."""
-        self.is_commit = is_commit
+        self._is_commit = False
         """Whether it is that of one commit, and not how far a list or a bookmark had come."""
 
     @property
@@ -104,7 +104,7 @@ class Revision:
         if not isinstance(other, Revision):
             return False
         mine, theirs = self._text, other._text
-        if mine and theirs and not (self.is_commit and other.is_commit):
+        if mine and theirs and not (self._is_commit and other._is_commit):
             looked()
         return mine == theirs
 
@@ -121,6 +121,10 @@ class Revision:
     def __repr__(self) -> str:
         return f"rv {self.text}" if self._text else "rv unset"
 
+    def __getstate__(self) -> object:
+        looked()  # what is pickled shows the text
+        return super().__getstate__()
+
     def _refuse(self, other: object) -> NoReturn:
         raise TypeError(
             f"{self!r} and {other!r} cannot be ordered: a resourceVersion is opaque, equal or not. "
@@ -128,6 +132,14 @@ class Revision:
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+def revision_from(text: int, view: object = None, *, is_commit: bool = False) -> Revision:
+    """A Revision as the Store and its Endpoints give it out: that of one commit, or how far a list
+    or a watch of that View had come. A Revision that an actor makes says neither."""
+    made = Revision(text)
+    made._view, made._is_commit = view, is_commit
+    return made
 
 
 def text_of(revision: Revision | Numbered | str) -> str:
@@ -165,6 +177,10 @@ class Numbered:
 
     def __bool__(self) -> bool:
         return bool(self._text)
+
+    def __getstate__(self) -> object:
+        looked()
+        return super().__getstate__()
 
 
 UNSET = Revision()

@@ -29,7 +29,8 @@ class Delivery:
     It is the revision of the Change, unless more Changes of the same transaction are still to come
     on this Watch.
     """
-    _change: Change | None = None
+    # Apart from what two deliveries are compared by, and shown as: it holds numbers of the Store.
+    _change: Change | None = attrs.field(default=None, eq=False, repr=False)
     error: Expired | None = None
     """Why the Watch ends here, for ERROR."""
 

@@ -155,7 +155,7 @@ class View:
     def has_returned(self, revision: Revision) -> bool:
         """Whether a list or a watch of the same view returned `revision`. If so, the footprint of
         that read already fixes which of this view's Changes come before the revision."""
-        view = revision.view
+        view = revision._view
         if not isinstance(view, View) or view.plural != self.plural:
             return False
         return (view.selector is None and view.fields is None) or view == self

@@ -21,7 +21,7 @@ from operator import attrgetter
 from sortedcontainers import SortedList
 
 from testbed.errors import Expired, Invalid
-from testbed.objects.meta import Numbered, Revision
+from testbed.objects.meta import Numbered, Revision, revision_from
 from testbed.store.change import Change, Entry, Log, plural_of, revision_of
 from testbed.store.footprint import HISTORY, LOG, ORDER, Footprint, Marks
 from testbed.store.listeners import Listeners
@@ -94,7 +94,7 @@ class Store:
     @property
     def next_revision(self) -> Revision:
         """The revision that the next commit will have, for an Endpoint to stamp what it writes."""
-        return Revision(self._revision + 1, None, True)
+        return revision_from(self._revision + 1, is_commit=True)
 
     def get(self, key: str, at: int | None = None) -> Entry | None:
         """The Entry at a key, now or at an old revision; None if there is none."""

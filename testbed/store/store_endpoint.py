@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from testbed.errors import AlreadyExists, Conflict, Invalid, NotFound
 from testbed.objects.calendar import whole_second
-from testbed.objects.meta import Meta, Object, Revision, text_of
+from testbed.objects.meta import Meta, Object, Revision, revision_from, text_of
 from testbed.store.change import Entry
 from testbed.store.endpoint import BETWEEN, Handler, Listing, Operation, creator_of
 from testbed.store.footprint import HISTORY, LOG, Footprint, tail_of
@@ -212,7 +212,7 @@ class StoreEndpoint:
         store.mark_revision_read()
         found = tuple([entry.value for entry in store.snapshot(prefix, at)])
         items = found if selector._accepts is None else tuple(filter(selector._accepts, found))
-        now = Revision(store._revision if at is None else at, view.as_listed)
+        now = revision_from(store._revision if at is None else at, view.as_listed)
         return Listing(items, now)
 
     def _watch(self, operation: Operation, *_: Any) -> Watch:
@@ -325,7 +325,7 @@ class StoreEndpoint:
 
 def is_of_commit(asked: Revision | str) -> bool:
     """Whether it is the revision of one commit, as an object bears it."""
-    return isinstance(asked, Revision) and asked.is_commit
+    return isinstance(asked, Revision) and asked._is_commit
 
 
 def is_at(store: Store, asked: Revision, there: Revision) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from testbed.errors import Expired, HarnessBug
-from testbed.objects.meta import Numbered, Object, Revision, reader_of
+from testbed.objects.meta import Numbered, Object, reader_of, revision_from
 from testbed.store.change import Change
 from testbed.store.delivery import ADDED, BOOKMARK, DELETED, ERROR, MODIFIED, Delivery
 from testbed.store.footprint import HISTORY, LOG, NOTHING, tail_of
@@ -325,7 +325,7 @@ class Watch:
         self.revision = self.cursor.revision
         self.cursor.store.mark_revision_read()
         self._settle()
-        return Delivery(BOOKMARK, revision=Revision(self.revision, self.view))
+        return Delivery(BOOKMARK, revision=revision_from(self.revision, self.view))
 
     def close(self) -> None:
         """Deliver no more. The reader may resume from the last revision that it got."""
@@ -363,14 +363,14 @@ class Watch:
         written = change.revision
         is_cut = len(queue) > 1 and queue[1].revision == written
         whole = written - 1 if is_cut else min(written, self.cursor.revision)
-        revision = Revision(whole, self.view, whole == written)
+        revision = revision_from(whole, self.view, is_commit=whole == written)
         if new is not None and selector.has(new):
             type = MODIFIED if selector.has(change.old) else ADDED
             return Delivery(type, new.value, revision, change)
         assert change.old is not None
         last = change.old.value
         if isinstance(last, Object):
-            last = last.with_meta(revision=Revision(written, is_commit=True))
+            last = last.with_meta(revision=revision_from(written, is_commit=True))
         return Delivery(DELETED, last, revision, change)
 
     def _settle(self) -> None:

@@ -29,11 +29,11 @@ class Waitable:
     is_idle = False
     """Whether the wait may go on for ever, like that for a watch or an idle queue."""
 
-    is_awaited = False
+    _is_awaited = False
     """Whether it was awaited, or is one of several; if it never is, that is an error."""
 
     def __init__(self, table: Table) -> None:
-        self.table = table
+        self._table = table
         # Its own `__init__`, and the method that makes it, always stand between this and the actor.
         caller = sys._getframe(3)
         if whose(caller.f_code.co_filename) in NOT_ACTORS:
@@ -42,8 +42,8 @@ class Waitable:
         """Where it was asked for. Its line is worked out only if the wait is forgotten."""
 
     def __del__(self) -> None:
-        if not self.is_awaited:
-            forgot(self.table, f"its wait for {self.reason}", *actors_line(*self._made_at))
+        if not self._is_awaited:
+            forgot(self._table, f"its wait for {self.reason}", *actors_line(*self._made_at))
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         """Called when the task begins to wait: offer what may end the wait."""
@@ -56,8 +56,8 @@ class Waitable:
         in the turn's footprint what may end it, such as the key of a queue."""
 
     def __await__(self) -> Generator[object, Any, Any]:
-        self.is_awaited = True
-        table = self.table
+        self._is_awaited = True
+        table = self._table
         seat = table.caller()
         if seat.life.is_alive:
             table.wait(seat, self.reason, is_idle=self.is_idle)
@@ -76,7 +76,7 @@ class _Place:
     """One task in one wait, with the Option that would end the wait, while that is offered."""
 
     def __init__(self, table: Table, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        self.table = table
+        self._table = table
         self._seat = seat
         self._wrap = wrap
         self._offered: Option | None = None
@@ -86,18 +86,18 @@ class _Place:
     def offer(self, kind: str, verb: str, due_ms: int, end: Callable[[], Seat]) -> None:
         """Offer the end of the wait; not to a task of a dead life."""
         if self._seat.life.is_alive:
-            self._offered = self.table.offer_turn(self._seat, kind, verb, due_ms, end)
+            self._offered = self._table.offer_turn(self._seat, kind, verb, due_ms, end)
 
     def take_back(self) -> None:
         """Withdraw what is offered, if anything is."""
         if self._offered is not None:
-            self.table.withdraw(self._offered)
+            self._table.withdraw(self._offered)
             self._offered = None
 
     def end(self, value: Any) -> Seat:
         """End the wait with that value."""
         self._offered = None
-        return self.table.end_wait(self._seat, self._wrap(value))
+        return self._table.end_wait(self._seat, self._wrap(value))
 
 
 class Sleep(Waitable):
@@ -110,14 +110,14 @@ class Sleep(Waitable):
                 f"sleep({ms!r}, {name!r}): expected whole milliseconds",
                 "write 1500 for 1.5 seconds",
             )
-        self.ms = ms
-        self.name = name
+        self._ms = ms
+        self._name = name
         self.reason = f"timer {name}"
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        table = self.table
-        due_ms = table.pending.now_ms + max(self.ms, 0)
-        table.offer_turn(seat, WAKE, self.name, due_ms, lambda: table.end_wait(seat, wrap(None)))
+        table = self._table
+        due_ms = table.pending.now_ms + max(self._ms, 0)
+        table.offer_turn(seat, WAKE, self._name, due_ms, lambda: table.end_wait(seat, wrap(None)))
 
 
 class Alarm:
@@ -133,7 +133,7 @@ class Alarm:
         """What race files call it."""
         self._reason = f"timer {name}"
         self._due_ms: int | None = None
-        self.waiting: _Ring | None = None
+        self._waiting: _Ring | None = None
 
     @property
     def due_ms(self) -> int | None:
@@ -155,8 +155,8 @@ class Alarm:
             return
         table.marks.writes.append(self._key)
         self._due_ms = due_ms
-        if self.waiting is not None:
-            self.waiting.look()
+        if self._waiting is not None:
+            self._waiting.look()
 
     def _look(self) -> None:
         if self._marks_looks and self._table.running is not None:
@@ -174,40 +174,40 @@ class _Ring(Waitable):
 
     def __init__(self, table: Table, alarm: Alarm, key: str) -> None:
         super().__init__(table)
-        self.alarm = alarm
-        self.key = key
+        self._alarm = alarm
+        self._key = key
         self.reason = alarm._reason
         self._place: _Place | None = None
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        alarm = self.alarm
-        if alarm.waiting is not None:
-            raise self.table.refused(
+        alarm = self._alarm
+        if alarm._waiting is not None:
+            raise self._table.refused(
                 f"{seat.path} and another task wait for one {self.reason}",
                 "make an alarm for each task",
             )
-        self.table.marks.reads.append(self.key)
-        self._place, alarm.waiting = _Place(self.table, seat, wrap), self
+        self._table.marks.reads.append(self._key)
+        self._place, alarm._waiting = _Place(self._table, seat, wrap), self
         self.look()
 
     def look(self) -> None:
         """Offer its end for the time that the alarm is set to now, and for no other."""
-        place, due_ms = self._place, self.alarm._due_ms
+        place, due_ms = self._place, self._alarm._due_ms
         assert place is not None
         if place._offered is not None:
             place.take_back()
         if due_ms is not None:
-            place.offer(WAKE, self.alarm.name, due_ms, self._end)
+            place.offer(WAKE, self._alarm.name, due_ms, self._end)
 
     def disarm(self, seat: Seat) -> None:
-        self.table.marks.reads.append(self.key)
-        if self.alarm.waiting is self:
-            self.alarm.waiting = None
+        self._table.marks.reads.append(self._key)
+        if self._alarm._waiting is self:
+            self._alarm._waiting = None
 
     def _end(self) -> Seat:
         assert self._place is not None
-        self.table.marks.writes.append(self.key)
-        self.alarm._due_ms = None
+        self._table.marks.writes.append(self._key)
+        self._alarm._due_ms = None
         return self._place.end(None)
 
 
@@ -216,11 +216,11 @@ class Join(Waitable):
 
     def __init__(self, table: Table, target: Seat) -> None:
         super().__init__(table)
-        self.target = target
+        self._target = target
         self.reason = f"join {target.path}"
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        table, target = self.table, self.target
+        table, target = self._table, self._target
         table.marks.reads.append(target.end_key)
 
         def ended() -> None:
@@ -234,8 +234,8 @@ class Join(Waitable):
             target.joined_by[seat] = ended
 
     def disarm(self, seat: Seat) -> None:
-        self.table.marks.reads.append(self.target.end_key)
-        self.target.joined_by.pop(seat, None)
+        self._table.marks.reads.append(self._target.end_key)
+        self._target.joined_by.pop(seat, None)
 
 
 class Signal:
@@ -325,47 +325,47 @@ class _Line(Waitable):
     def __init__(self, table: Table, source: Signal | Queue) -> None:
         super().__init__(table)
         self.reason = source._reason
-        self.key = source._key
-        self.source = source
+        self._key = source._key
+        self._source = source
         self._places: dict[Seat, _InLine] = {}
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
         if seat in self._places:
-            raise self.table.refused(
+            raise self._table.refused(
                 f"{seat.path} waits for one thing twice: {self.reason}", "wait for it once"
             )
-        self.table.marks.reads.append(self.key)
+        self._table.marks.reads.append(self._key)
         place = self._places[seat] = _InLine(self, seat, wrap)
-        self.source._waiting[place] = None
+        self._source._waiting[place] = None
         place.look()
 
     def disarm(self, seat: Seat) -> None:
-        self.table.marks.reads.append(self.key)
+        self._table.marks.reads.append(self._key)
         place = self._places.pop(seat, None)
         if place is not None:
-            self.source._waiting.pop(place, None)
+            self._source._waiting.pop(place, None)
 
 
 class _InLine(_Place):
     """One task in a line. Several tasks may await the same `_Line`, and each has its own place."""
 
     def __init__(self, line: _Line, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        super().__init__(line.table, seat, wrap)
+        super().__init__(line._table, seat, wrap)
         self._line = line
 
     def look(self) -> None:
         """Offer that the task goes on, or take that back, depending on what there is to take."""
         line = self._line
-        if not line.source._is_there():
+        if not line._source._is_there():
             self.take_back()
         elif self._offered is None:
             self.offer(RESUME, line.reason, 0, self._end)
 
     def _end(self) -> Seat:
         line = self._line
-        line.table.marks.reads.append(line.key)
-        del line.source._waiting[self]
-        return self.end(line.source._take())
+        line._table.marks.reads.append(line._key)
+        del line._source._waiting[self]
+        return self.end(line._source._take())
 
 
 class First(Waitable):
@@ -380,21 +380,21 @@ class First(Waitable):
                 text = f"first() was given {shown(wait)}: expected waits"
                 step = "pass client.sleep(5), queue.get(), client.join(task), each by itself"
                 raise table.refused(text, step)
-            wait.is_awaited = True
+            wait._is_awaited = True
             self.is_idle |= wait.is_idle
-        self.waits = waits
+        self._waits = waits
         self.reason = " or ".join([wait.reason for wait in waits])
 
     def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        for index, wait in enumerate(self.waits):
+        for index, wait in enumerate(self._waits):
             wait.note()
             wait.arm(seat, lambda value, index=index: wrap((index, value)))  # type: ignore[misc]
 
     def note(self) -> None:
-        for wait in self.waits:
+        for wait in self._waits:
             wait.note()
 
     def disarm(self, seat: Seat) -> None:
-        for wait in self.waits:
+        for wait in self._waits:
             wait.note()
             wait.disarm(seat)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from testbed.client.client import Client
-from testbed.client.stream import BOOKMARK_MS, Stream
+from testbed.client.open_watch import BOOKMARK_MS
+from testbed.client.stream import Stream
 from testbed.errors import Expired, ScenarioError, WatchBroken
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
@@ -210,7 +211,7 @@ def test_the_path_of_a_stream_is_free_when_it_is_closed() -> None:
         first.close()
         third, fourth = [await client.watch(Note, Revision(1)) for _ in range(2)]
         pods = await client.watch(Pod, Revision(1))
-        paths.extend(stream.path for stream in (first, second, third, fourth, pods))
+        paths.extend(stream._watch.path for stream in (first, second, third, fourth, pods))
 
     play(world_of(alpha=alpha))
     assert [path.removeprefix("alpha/watch-") for path in paths] == [

@@ -3,6 +3,7 @@ some Run breaches."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -121,11 +122,17 @@ async def a_record(client: Client) -> None:
     says(client, odd="2" in str(client.record("first")))
 
 
+async def a_pickle(client: Client) -> None:
+    """Turn a list's revision into bytes."""
+    says(client, odd=b"3" in pickle.dumps((await client.list(Note)).revision))
+
+
 LOOKS = {
     f.__name__: f
     for f in (
         two_lists, two_listings, a_set_of_lists, a_list_and_an_object, the_text, a_conflict,
         the_text_of_an_object, a_revision_of_its_own, facts_of_a_record, an_error, a_delivery,
+        a_pickle,
     )
 }  # fmt: skip
 LENGTHS = pytest.mark.parametrize("runs", [RUNS, pytest.param(RUNS_LONG, marks=pytest.mark.long)])
@@ -227,6 +234,16 @@ def test_a_look_into_a_cache_is_marked(see: Callable[[Cache[Note]], object]) -> 
     assert found == {(), ("nobody_says_odd",)}
 
 
+async def what_a_cache_knew(client: Client) -> None:
+    """Keep what a Cache shows, and look into it in a later turn."""
+    cache = Cache(client, Note)
+    await cache.synced()
+    known = cache.known
+    await client.create(note("other"))
+    says(client, odd="notes/default/other" in known)
+    await lingers(client)
+
+
 async def beside(client: Client, do: Callable[[], object], see: Callable[[], object]) -> None:
     """Do something in one task, and look at it in another."""
 
@@ -293,7 +310,15 @@ async def a_signal(client: Client) -> None:
 
 SHARED = {
     f.__name__: f
-    for f in (an_alarm_that_is_set_twice, an_alarm, a_task, a_stream, a_queue, a_signal)
+    for f in (
+        an_alarm_that_is_set_twice,
+        an_alarm,
+        a_task,
+        a_stream,
+        a_queue,
+        a_signal,
+        what_a_cache_knew,
+    )
 }
 
 

@@ -282,7 +282,7 @@ def test_a_list_says_in_which_view_its_revision_may_be_used(fields: tuple[str, .
     selector = Selector(name="a")
     listing = bare.list(selector=selector, options=options)
     expected = View("notes", None, None) if fields is None else View("notes", selector, fields)
-    assert listing.revision.view == expected
+    assert listing.revision._view == expected
 
 
 def test_a_watch_begins_after_a_revision_or_now(bare: BareStore) -> None:

@@ -20,8 +20,9 @@ import attrs
 
 from testbed.client.cache import Cache
 from testbed.client.client import Client, Task
+from testbed.client.open_watch import OpenWatch, Streams
 from testbed.client.request import Post, Request
-from testbed.client.stream import Stream, Streams
+from testbed.client.stream import Stream
 from testbed.client.wire import Wire
 from testbed.invariant import Evidence
 from testbed.invariants.lasso.lasting import Lasting, Listed
@@ -161,7 +162,7 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int, *, order_matters: 
     # An actor that digests itself says all that its tasks hold, so of them only the places where
     # they are parked are written. The task that reads for a Cache is the testbed's own code: it
     # is in no digest of the actor's, and is written whole.
-    readers = [cache.reader.seat for cache in life.caches]
+    readers = [cache.reader._seat for cache in life.caches]
     for path, seat in life.seats.items():
         name = _uncounted(path)
         likeness.begin(f"where {name} is")
@@ -202,7 +203,7 @@ def _that_matter(evidence: Evidence) -> Iterator[Option]:
     """What is pending or held, except for the bookmarks of Caches."""
     pending = evidence.table.pending
     readers = [
-        cache.reader.seat
+        cache.reader._seat
         for role in evidence.actors
         for cache in (role.life.caches if role.life is not None else ())
     ]
@@ -270,10 +271,11 @@ def _stand_ins(evidence: Evidence, names: Renaming, now_ms: int) -> StandIns:
         Post: _name, Role: _name,
         Life: lambda life: ("life of", life.role.name, life.is_alive),
         Seat: lambda seat: ("task", _uncounted(seat.path), seat.has_ended, seat.result),
-        Task: lambda task: task.seat,
+        Task: lambda task: task._seat,
         Client: lambda client: client._life,
         Cache: lambda cache: _cache(cache, names),
-        Stream: lambda stream: (stream.path, stream.server.name, stream.error, stream.watch),
+        Stream: lambda stream: stream._watch,
+        OpenWatch: lambda watch: (watch.path, watch.server.name, watch.error, watch.watch),
         Watch: _watch,
         Cursor: _cursor,
         Request: lambda r: ("request", r.operation, r.path, r.part, r.is_served, r.is_awaited,

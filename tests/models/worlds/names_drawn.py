@@ -49,26 +49,16 @@ FACADE_MAKERS = {name: getattr(testbed, name) for name in testbed.__all__ if _is
 """The claim makers of the facade."""
 
 WAIT = "the Table's side of a wait, which a program awaits and does not look at"
-WIRE = "the Wire's side of a watch"
 OWN = "for the testbed itself, as its docstring says"
 PLAY = "how a World is played, not assembled"
 PLAIN = "a plain value, which nothing of the World decides"
 OURS: dict[str, str] = {
-    "Alarm.waiting": WAIT,
-    "Task.seat": WAIT,
     **{f"{kind}.{name}": WAIT for kind in ("Sleep", "Join", "First", "NextDelivery")
-       for name in ("arm", "disarm", "note", "table", "reason", "is_idle", "is_awaited", "ms",
-                    "name", "target", "waits", "stream")},
-    **{f"Stream.{name}": WIRE for name in (
-        "streams", "server", "watch", "life", "path", "tail", "head", "error", "opened_at", "title",
-        "is_silent", "break_off", "read", "leave", "note", "may_end", "plural")},
+       for name in ("arm", "disarm", "note", "reason", "is_idle")},
+    "Stream.error": "raised in the task that reads, too",
     "Cache.upto": OWN,
     "Delivery.change": OWN,
     "Delivery.error": "raised in the task that waits, which does not get the Delivery",
-    "Revision.view": OWN,
-    "Revision.is_commit": OWN,
-    "Revision.__init__(is_commit)": OWN,
-    "Revision.__init__(view)": OWN,
     **{f"World.{name}": PLAY for name in (
         "__init__", "again", "allowed", "attendance", "beside", "budget", "close", "conclude",
         "evidence", "faults_max", "faults_struck", "find_faults", "forbid", "goes_on", "here",
