@@ -59,13 +59,13 @@ class BareServer(StoreEndpoint):
         """By key, objects that this server has written and may not have read back yet."""
         self._names_given: dict[str, int] = {}
         """By creator and prefix, how many names this server has generated."""
-        self._began: int = store.revision
+        self._began: int = store.unmarked.revision
         """The revision at which it began to read; older Changes cannot be replayed."""
         self._has_restarted = False
 
     def begin(self) -> None:
         """Open the cursors of the kinds that lag, at the revision of now."""
-        self._began = self.store.revision
+        self._began = self.store.unmarked.revision
         for plural in self._lags:
             self.cursor(plural)
 
@@ -111,13 +111,13 @@ class BareServer(StoreEndpoint):
     def cached(self, plural: str, key: str) -> Any:
         """The object at `key` as this server has it cached, or None."""
         at = self._cached_at(plural)
-        entry = self.store.get(key) if at is None else self.store.peek(key, at)
+        entry = self.store.get(key) if at is None else self.store.unmarked.peek(key, at)
         return None if entry is None else entry.value
 
     def all_cached(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
         """All objects of a kind as this server has them cached."""
         at, prefix = self._cached_at(kind.plural), prefix_of(kind, namespace)
-        read = self.store.range(prefix) if at is None else self.store.snapshot(prefix, at)
+        read = self.store.range(prefix) if at is None else self.store.unmarked.snapshot(prefix, at)
         return [entry.value for entry in read]
 
     def all_stored(self, kind: type[Object], namespace: str | None = None) -> list[Any]:
@@ -170,10 +170,11 @@ class BareServer(StoreEndpoint):
         """The log of the kind, the objects that exist, and those that are deleted and that its
         lagging cache still shows."""
         prefix = f"{plural}/" if namespace is None else f"{plural}/{namespace}/"
-        keys = {entry.key for entry in self.store.snapshot(prefix)} | {f"{LOG}{plural}"}
+        unmarked = self.store.unmarked
+        keys = {entry.key for entry in unmarked.snapshot(prefix)} | {f"{LOG}{plural}"}
         cursor = self.cursors.get(plural)
         at = None if cursor is None else self.read_to(cursor)
-        return keys if at is None else keys | {e.key for e in self.store.snapshot(prefix, at)}
+        return keys if at is None else keys | {e.key for e in unmarked.snapshot(prefix, at)}
 
     # -- watches --------------------------------------------------------------------------------
 
@@ -185,24 +186,24 @@ class BareServer(StoreEndpoint):
         """The cached objects that are selected, each as a Change that adds it."""
         cursor, view = self.cursor(operation.plural), operation.view
         self.store.mark(reads=sorted(view.logs) if cursor.follows else (cursor.key,))
-        entries = self.store.snapshot(f"{operation.plural}/", self.read_to(cursor))
+        entries = self.store.unmarked.snapshot(f"{operation.plural}/", self.read_to(cursor))
         chosen = [entry for entry in entries if operation.selector.has(entry)]
-        return [Change(entry.revision, entry.key, None, entry, 0) for entry in chosen]
+        return [Change(entry._revision, entry.key, None, entry, 0) for entry in chosen]
 
     def has_dropped(self, plural: str) -> bool:
         """Whether there may be Changes of a kind that it cannot replay any more."""
-        return self._has_restarted or len(self.store.log(plural).changes) > EVENTS_KEPT
+        return self._has_restarted or len(self.store.unmarked.log(plural).changes) > EVENTS_KEPT
 
     def oldest(self, cursor: Cursor, now_ms: int) -> int:
         """The oldest revision whose Change can still be replayed to a watch (API-42, API-43)."""
         # A watch cache drops a Change only when it is both older than 75 s and followed by 100
         # others of its kind. A restart drops all of them.
         began = self._began + 1
-        changes = self.store.log(cursor.plural).changes
+        changes = self.store.unmarked.log(cursor.plural).changes
         if self.has_dropped(cursor.plural):
             # Which of two revisions is older depends on the order of all commits.
             self.store.look_back()
         if len(changes) <= EVENTS_KEPT:
             return began
-        young = self.store.first_after(now_ms - KEPT_MS)
+        young = self.store.unmarked.first_after(now_ms - KEPT_MS)
         return max(began, min(changes[-EVENTS_KEPT].revision, young))

@@ -95,7 +95,7 @@ def not_found(kind: type[Object], name: str) -> NotFound:
 def conflict(kind: type[Object], name: str, why: str | Numbered, subresource: str = "") -> Conflict:
     """The refusal of any object that is not as its caller believes."""
     what = f"{resource_of(kind)}/{subresource}" if subresource else resource_of(kind)
-    said = f'Operation cannot be fulfilled on {what} "{name}": {why}'
+    said = f'Operation cannot be fulfilled on {what} "{name}": {text_of(why)}'
     return Conflict(Numbered(said) if isinstance(why, Numbered) else said)
 
 

@@ -107,7 +107,7 @@ class Cloud(StoreEndpoint):
         return Footprint(reads | writes, writes) | self.tails(GROUPS) | self.tails(INSTANCES)
 
     def _peeked(self, plural: str) -> list[Any]:
-        return [entry.value for entry in self.store.snapshot(f"{plural}/")]
+        return [entry.value for entry in self.store.unmarked.snapshot(f"{plural}/")]
 
     # -- what a cloud of your own may do otherwise ----------------------------------------------
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from testbed.client.handed import SETTLED, handed, refused
 from testbed.client.latency import Latency, latency_of
 from testbed.client.open_watch import OpenWatch
 from testbed.errors import ApiError
-from testbed.objects.meta import text_of
+from testbed.objects.meta import LOOKED, text_of
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
-from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint
+from testbed.store.footprint import HISTORY, LOG, NOTHING, Footprint, Marks
 from testbed.store.store_endpoint import VERBS
 from testbed.store.watch import Cursor, Watch
 from testbed.turns.life import Seat
@@ -46,6 +48,16 @@ class Post:
         self.starts = 0
         """How often its restart has been offered."""
 
+    @contextmanager
+    def in_service(self, marks: Marks) -> Iterator[None]:
+        """While its code runs, let its reads of the Store leave marks, unless `enter` has marked
+        all that it may see."""
+        marks.is_served = not self.memory
+        try:
+            yield
+        finally:
+            marks.is_served = False
+
 
 class Carrier(Protocol):
     """What a Request needs of the Wire that carries it."""
@@ -57,6 +69,9 @@ class Carrier(Protocol):
     """The request that was served in this turn."""
     latencies: list[Latency]
     """What the scenario states of how long requests take."""
+
+    look_back: Callable[[], None]
+    """Marks that the order of all commits matters to this turn."""
 
     def enter(self, post: Post) -> None:
         """Mark what an Endpoint may see in this turn that does not mark it by itself."""
@@ -210,14 +225,7 @@ class Request:
             turn.operation = self.operation
         after_ms = self._latency_ms("answer_ms") if self.wire.latencies else 0
         try:
-            handler, now_ms = self.handler, table.pending.now_ms
-            if handler is None:
-                endpoint = self.post.endpoint
-                handler = endpoint.handle(self.operation, self.role.name, now_ms)
-                self.handler = handler
-                pause = next(handler)
-            else:
-                pause = handler.send(now_ms)
+            pause = self._serve(table)
         except StopIteration as done:
             if turn is not None:
                 self._note(_revision_of(done.value), "")
@@ -232,6 +240,21 @@ class Request:
             self.part += 1
             self.pause = pause
             self.wire.pause(self, pause)
+
+    def _serve(self, table: Table) -> Pause:
+        """Run the handler to its next Pause; StopIteration has its answer."""
+        handler, now_ms, marks = self.handler, table.pending.now_ms, table.marks
+        marks.is_served = not self.post.memory
+        token = LOOKED.set(self.wire.look_back)
+        try:
+            if handler is not None:
+                return handler.send(now_ms)
+            handler = self.post.endpoint.handle(self.operation, self.role.name, now_ms)
+            self.handler = handler
+            return next(handler)
+        finally:
+            LOOKED.reset(token)
+            marks.is_served = False
 
     def _note(self, revision: str, outcome: str) -> None:
         """Note on the Step which revision it wrote, or else read, and how it was refused."""

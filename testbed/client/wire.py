@@ -81,9 +81,9 @@ class Wire:
             raise _refused(post)
         # The Endpoint is given the time, and its answer may depend on that.
         life.saw_time_at = table.step
-        handler = post.endpoint.handle(operation, life.role.name, table.pending.now_ms)
         try:
-            next(handler)
+            with post.in_service(table.marks):
+                next(post.endpoint.handle(operation, life.role.name, table.pending.now_ms))
         except StopIteration as done:
             value = done.value
             if isinstance(value, Watch):
@@ -267,7 +267,8 @@ class Wire:
         if not post.is_up:
             post.is_up = True
             self.enter(post)
-            post.endpoint.restart()
+            with post.in_service(self.table.marks):
+                post.endpoint.restart()
 
 
 def _refused(post: Post) -> Unavailable:

@@ -9,6 +9,7 @@ from operator import attrgetter
 import attrs
 
 from testbed.code.quick import quick
+from testbed.objects.meta import looked
 
 revision_of = attrgetter("revision")
 
@@ -22,12 +23,22 @@ class Entry:
     """Where it stands: `pods/default/p1`."""
     value: object
     """The object as it was written. Immutable, and shared by reference with all readers."""
-    created: int
-    """The revision at which this life of the key began (etcd's create_revision)."""
-    revision: int
-    """The revision of this write (etcd's mod_revision)."""
+    _created: int
+    _revision: int
     version: int
     """How many writes this life of the key has seen, from 1."""
+
+    @property
+    def created(self) -> int:
+        """The revision at which this life of the key began (etcd's create_revision)."""
+        looked()
+        return self._created
+
+    @property
+    def revision(self) -> int:
+        """The revision of this write (etcd's mod_revision)."""
+        looked()
+        return self._revision
 
 
 @quick
@@ -76,6 +87,11 @@ class Log:
     def end(self) -> int:
         """The place of the next Change to come."""
         return self.first + len(self.changes)
+
+    @property
+    def places(self) -> range:
+        """The places of all Changes kept."""
+        return range(self.first, self.first + len(self.changes))
 
     def __getitem__(self, place: int) -> Change:
         return self.changes[place - self.first]

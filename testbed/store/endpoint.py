@@ -13,7 +13,7 @@ from testbed.objects.codec import encode
 from testbed.objects.meta import UNSET, Map, Numbered, Object, Revision
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.selector import Selector, View
-from testbed.store.store import Store
+from testbed.store.store import LOG_IS_KEPT, Store
 from testbed.store.watch import Cursor
 from testbed.switches import Component
 
@@ -182,7 +182,10 @@ def served_by(factory: Callable[[Store], Endpoint], store: Store) -> Endpoint:
     """The Endpoint that a factory makes for a World; ScenarioError if it is none, or makes none."""
     # An Endpoint that was made before would answer from another Store, and outlive the World.
     given: object = factory
+    store.has_given_log = False
     made: object = factory(store) if callable(given) else None
+    if store.has_given_log and bool(vars(type(made)).get("marks_memory")):
+        raise ScenarioError(LOG_IS_KEPT)
     if isinstance(getattr(made, "name", None), str) and callable(getattr(made, "handle", None)):
         return cast(Endpoint, made)
     what = f"what makes a {type(made).__name__}" if callable(given) else shown(given)

@@ -134,7 +134,7 @@ class Marks:
     a Run, when all footprints are complete. `late` is not in the trace.
     """
 
-    __slots__ = ("changes", "is_handed_on", "late", "reads", "writes")
+    __slots__ = ("changes", "is_handed_on", "is_served", "late", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads: list[str] = []
@@ -146,6 +146,9 @@ class Marks:
         self.is_handed_on = False
         """Whether a Cache has called handlers in this turn, which may notify any task; for
         stories."""
+        self.is_served = False
+        """Whether code of an Endpoint runs now that says that it marks what it remembers: then
+        each of its reads of the Store leaves a mark."""
 
     def footprint(self) -> Footprint:
         """All that was touched. A written object also writes the log of its kind, field by

@@ -3,30 +3,19 @@
 It is etcd's model, and tests compare it with a real etcd. A write increments the one revision. A
 transaction increments it once for all that it writes, and a delete of nothing does not. Any past
 state can be read until it is compacted. The Store keeps values by reference and never looks inside.
-
-How the past is read. The Store keeps the present (`key -> Entry`, and the sorted keys) and the
-Changes that led to it, each with the Entry before and after. The state at an old revision is the
-present with every later Change undone: a key then held the `old` of its first Change after that
-revision. So compaction only forgets Changes and never touches a live object, and a read that lags a
-little costs little.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
-from operator import attrgetter
 
-from sortedcontainers import SortedList
-
-from testbed.errors import Expired, Invalid
-from testbed.objects.meta import Numbered, Revision, revision_from
-from testbed.store.change import Change, Entry, Log, plural_of, revision_of
+from testbed.errors import Invalid, ScenarioError
+from testbed.objects.meta import Revision, revision_from
+from testbed.store.change import Change, Entry, Log, plural_of
 from testbed.store.footprint import HISTORY, LOG, ORDER, Footprint, Marks
+from testbed.store.kept import KeptState, Unmarked
 from testbed.store.listeners import Listeners
 from testbed.store.txn import (
-    ONWARD,
     Compare,
     Delete,
     Get,
@@ -42,8 +31,15 @@ __all__ = [
     "Change", "Compare", "Delete", "Entry", "Get", "Log", "Put", "Store", "TxnAnswer", "plural_of",
 ]  # fmt: skip
 
+LOG_IS_KEPT = (
+    "an Endpoint that declares `marks_memory` has taken the Store's log, which shows all that is "
+    "committed from then on: expected reads that leave a mark.\n"
+    "Next: read with store.get(…), store.range(…) or store.changes(…); or with "
+    "store.unmarked.log(…), and mark by store.look_back() what depends on it; or declare nothing."
+)
 
-class Store:
+
+class Store(KeptState):
     """The state of a World's cluster. Only an Endpoint should write it.
 
     Reads and writes are noted in `marks`, which the World replaces at each turn. Code of the
@@ -54,41 +50,36 @@ class Store:
         """With a `window`, keep about that many of the last revisions; without, keep all."""
         if window is not None and window < 1:
             raise Invalid(f"a window of {window} revisions keeps nothing; give 1 or more, or None")
-        self.marks = marks  # what takes the footprint of the current turn, if anything does
+        super().__init__(marks)
         self.window = window
-        self._revision = 1
-        self._compacted = 0
         self.clock: Callable[[], int] | None = None
         """Returns the virtual time of a commit; None: every commit is at 0."""
-        self._committed_ms: list[int] = []
-        """The time of each commit, from the first."""
         self.listeners = Listeners()
-        self._live: dict[str, Entry] = {}
-        self._keys: SortedList[str] = SortedList()
-        self._log = Log()
-        self._logs: dict[str, Log] = {}
-        # The Changes of each key, for reads of one key at an old revision. Only such a read sorts
-        # them in, up to the place `_filed`, so that writes do not pay for it.
-        self._past: dict[str, list[Change]] = {}
-        self._filed = 0
-        # By prefix what was last read there, with the log of its kind and its length by then.
-        self._listed: dict[str, tuple[Log, int, list[Entry]]] = {}
-        # By revision the Marks of each commit's turn; those of turns that read the revision.
+        # By revision the Marks of each commit's turn.
         self._marked: dict[int, Marks] = {}
-        self._revision_readers: list[Marks] = []
         self._ordered = 1  # up to here, the order of the commits is known to matter
+        self.has_given_log = False
+        """Whether anybody was given a Log, since this was last set to False."""
+
+    @property
+    def unmarked(self) -> Unmarked:
+        """The Store for an Endpoint that marks its reads by itself."""
+        return Unmarked(self)
 
     def __len__(self) -> int:
+        self._counted()
         return len(self._live)
 
     @property
     def revision(self) -> int:
         """The Store's only clock; 1 before the first write, as in etcd."""
+        self._counted()
         return self._revision
 
     @property
     def compacted(self) -> int:
         """The oldest revision that can still be read; 0 while all can."""
+        self._counted()
         return self._compacted
 
     @property
@@ -103,20 +94,12 @@ class Store:
         if at is None:
             return self._live.get(key)
         self.check_readable(at)
-        return self.peek(key, at)
+        return self._peek(key, at)
 
     def peek(self, key: str, at: int | None = None) -> Entry | None:
         """As `get`, for the harness: it leaves no mark. It also knows the state before the oldest
         Change that is kept, as a server does that has not read that yet."""
-        if at is None:
-            return self._live.get(key)
-        self.check_readable(at, self._compacted - 1)
-        for change in islice(self._log.changes, self._filed - self._log.first, None):
-            self._past.setdefault(change.key, []).append(change)
-        self._filed = self._log.end
-        past = self._past.get(key, ())
-        later = bisect_right(past, at, key=revision_of)
-        return past[later].old if later < len(past) else self._live.get(key)
+        return self.get(key, at) if self._is_served() else self._peek(key, at)
 
     def range(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """All Entries under a prefix, sorted by key: one consistent snapshot."""
@@ -137,21 +120,20 @@ class Store:
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """As `range`, for the harness: it leaves no mark, and knows as much as `peek`."""
-        if at is None and limit is None:
-            return self._present(prefix)
-        return self._read(prefix, end_of(prefix), at, limit)
+        if self._is_served():
+            return self.range(prefix, at, limit)
+        return self._snapshot(prefix, at, limit)
 
     def log(self, plural: str | None = None) -> Log:
         """The kept Changes of one kind (the first segment of a key), or of all. Leaves no mark.
 
-        It is the Store's own Log and grows with it: keep it, and never write it.
+        It is the Store's own Log and grows with it: keep it, and never write it. So an Endpoint
+        that says that it marks what it remembers may not have it.
         """
-        if plural is None:
-            return self._log
-        log = self._logs.get(plural)
-        if log is None:
-            log = self._logs[plural] = Log()
-        return log
+        if self._is_served():
+            raise ScenarioError(LOG_IS_KEPT)
+        self.has_given_log = True
+        return self._log_of(plural)
 
     def changes(self, plural: str | None = None, since: int = 0) -> list[Change]:
         """The Changes of one kind, or of all, newer than a revision, oldest first.
@@ -159,22 +141,9 @@ class Store:
         Expired if one of them may have been forgotten. Those of revision `compacted` are kept, so
         the oldest `since` is `compacted - 1`, as for a watch of etcd.
         """
+        self._counted()
         self.check_since(since)
-        return list(self.log(plural).after(since))
-
-    def check_since(self, since: int) -> None:
-        """Expired if a Change after `since` may have been compacted."""
-        if since + 1 < self._compacted:
-            raise self._expired(since)
-
-    def check_readable(self, at: int, oldest: int | None = None) -> None:
-        """Expired if the state at that revision is compacted, Invalid if there was none."""
-        if at > self._revision:
-            raise self._future(at)
-        if at < 1:
-            raise Invalid(f"there is no revision {at}: the first is 1; leave it out to read now")
-        if at < (self._compacted if oldest is None else oldest):
-            raise self._expired(at)
+        return list(self._log_of(plural).after(since))
 
     def put(self, key: str, value: object) -> Entry:
         """Write one key, at a revision of its own."""
@@ -261,57 +230,20 @@ class Store:
             self._revision_readers.pop().late |= Footprint(reads=ORDER)
         self._ordered = self._revision
 
-    def mark(self, *, reads: Iterable[str] = (), writes: Iterable[str] = ()) -> None:
-        """Note that the current turn touches these keys, too."""
-        if self.marks is not None:
-            self.marks.reads.extend(reads)
-            self.marks.writes.extend(writes)
-
-    def mark_revision_read(self) -> None:
-        """Note that the current turn gives the present revision to a reader."""
-        if self.marks is not None:
-            self.marks.reads.append(HISTORY)
-            self._revision_readers.append(self.marks)
-
     def first_after(self, ms: int) -> int:
         """The first revision, from 2, that was, or will be, committed after that time."""
-        return bisect_right(self._committed_ms, ms) + 2
+        self._counted()
+        return self._first_after(ms)
 
-    def _present(self, prefix: str) -> list[Entry]:
-        """What is under a prefix now."""
-        # Claims, and servers whose cache follows, ask for the same again and again: it is what it
-        # was unless there is a new Change of that kind.
-        known = self._listed.get(prefix)
-        if known is not None:
-            log, end, found = known
-            if log.end == end:
-                return found.copy()
-        plural, slash, _ = prefix.partition("/")
-        if not slash:
-            return self._read(prefix, end_of(prefix), None, None)
-        kind = self._logs.get(plural)
-        if kind is None:
-            return []
-        found = self._read(prefix, end_of(prefix), None, None)
-        self._listed[prefix] = (kind, kind.end, found)
-        return found.copy()
+    # The harness's reads leave no mark. To whoever serves, the same reads leave theirs, so that no
+    # Endpoint sees by them what its footprint does not say.
+    def _is_served(self) -> bool:
+        return self.marks is not None and self.marks.is_served
 
-    def _read(self, start: str, end: str, at: int | None, limit: int | None) -> list[Entry]:
-        to = None if end == ONWARD else end
-        keys = () if to is not None and to <= start else self._keys.irange(start, to, (True, False))
-        # The `old` of a key's first Change after `at` is what it held then.
-        was: dict[str, Entry | None] = {}
-        if at is not None:
-            self.check_readable(at, self._compacted - 1)
-            for change in self.log(one_kind(start, end)).after(at):
-                key = change.key
-                if key not in was and start <= key and (to is None or key < to):
-                    was[key] = change.old
-        if not was:
-            return list(map(self._live.__getitem__, islice(keys, limit or None)))
-        found = [self._live[key] for key in keys if key not in was]
-        found += [entry for entry in was.values() if entry is not None]
-        return sorted(found, key=attrgetter("key"))[: limit or None]
+    def _counted(self) -> None:
+        """Note that what is given now depends on the order of all commits, if an Endpoint asks."""
+        if self._is_served():
+            self.look_back()
 
     def _perform(self, operation: Put | Delete | Get, changes: list[Change]) -> tuple[Entry, ...]:
         """Perform one operation of a transaction, and add its Changes to `changes`."""
@@ -337,7 +269,7 @@ class Store:
             new = Entry(key, value, revision, revision, 1)
         else:
             key = old.key  # one string per key, however often it is written
-            new = Entry(key, value, old.created, revision, old.version + 1)
+            new = Entry(key, value, old._created, revision, old.version + 1)
         self._live[key] = new
         return self._record(key, old, new, revision), new
 
@@ -371,12 +303,3 @@ class Store:
         # Compacting only at twice the window spreads the cost of one compaction over many writes.
         if self.window is not None and self._revision - self._compacted > 2 * self.window:
             self.compact(self._revision - self.window)
-
-    def _expired(self, asked: int) -> Expired:
-        kept = f"history is kept from revision {self._compacted} on; list again"
-        return Expired(Numbered(f"too old resource version: {asked} ({self._compacted}): {kept}"))
-
-    def _future(self, asked: int) -> Invalid:
-        self.mark_revision_read()
-        said = f"revision {asked} is in the future: the Store is at {self._revision}"
-        return Invalid(Numbered(said))

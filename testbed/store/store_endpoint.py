@@ -104,7 +104,7 @@ class StoreEndpoint:
         """The revision up to which it has read a kind; None: it follows the Store."""
         # If the first unread Change is the one at `compacted`, the cursor has lost nothing, and the
         # state before that Change is the last that can be worked out.
-        return None if cursor.follows else max(cursor.revision, self.store.compacted - 1)
+        return None if cursor.follows else max(cursor._upto, self.store._compacted - 1)
 
     def _lag(self, plural: str) -> None:
         if self.on_behind is not None:
@@ -190,9 +190,7 @@ class StoreEndpoint:
     def _list(self, operation: Operation, *_: Any) -> Listing:
         if _is_at_least(operation):
             wanted = self._dated(operation) or 0
-            return self.listing(
-                operation, None, live=self.cursor(operation.plural).revision < wanted
-            )
+            return self.listing(operation, None, live=self.cursor(operation.plural)._upto < wanted)
         return self.listing(operation, self._dated(operation), live=not operation.revision)
 
     def listing(self, operation: Operation, at: int | None, *, live: bool = False) -> Listing:
@@ -210,7 +208,7 @@ class StoreEndpoint:
             self.store.mark(reads=sorted(view.logs))
         store = self.store
         store.mark_revision_read()
-        found = tuple([entry.value for entry in store.snapshot(prefix, at)])
+        found = tuple([entry.value for entry in store._snapshot(prefix, at)])
         items = found if selector._accepts is None else tuple(filter(selector._accepts, found))
         now = revision_from(store._revision if at is None else at, view.as_listed)
         return Listing(items, now)
@@ -344,7 +342,7 @@ def _counted(store: Store) -> dict[str, int]:
     """The highest number in the uids of each creator, so that an Endpoint which takes the place of
     another goes on counting."""
     created: dict[str, int] = {}
-    for entry in store.snapshot(""):
+    for entry in store._snapshot("", None):
         if isinstance(entry.value, Object):
             creator, _, nth = entry.value.meta.uid.rpartition("-")
             if nth.isdecimal():

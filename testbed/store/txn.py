@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from testbed.errors import Invalid
+from testbed.objects.meta import looked
 from testbed.store.change import Entry
 
 ONWARD = "\0"
@@ -88,10 +89,15 @@ class TxnAnswer:
 
     succeeded: bool
     """Whether every Compare held, so that `then` was performed and not `otherwise`."""
-    revision: int
-    """The Store's revision after it."""
+    _revision: int
     answers: tuple[tuple[Entry, ...], ...]
     """For each operation, the Entries that it wrote (Put), removed (Delete) or found (Get)."""
+
+    @property
+    def revision(self) -> int:
+        """The Store's revision after it."""
+        looked()
+        return self._revision
 
 
 def check_operations(operations: Sequence[Put | Delete | Get]) -> None:

@@ -1,9 +1,8 @@
 """Cursor and Watch: ordered, gap-free reading of the Store's history.
 
-A Cursor is how far one server has read the Changes of one kind, as a watch cache has. It copies
-nothing: a lagging server lists `store.range(prefix, at=cursor.revision)`. A Watch is one reader of
-a Cursor, with a Selector. It delivers each matching Change that its Cursor has passed, once and in
-order, or ends with Expired if a compaction was faster.
+A Cursor is how far one server has read the Changes of one kind, as a watch cache has; it copies
+nothing. A Watch is one reader of a Cursor, with a Selector. It delivers each matching Change that
+its Cursor has passed, once and in order, or ends with Expired if a compaction was faster.
 
 What a commit costs. A Cursor indexes its Watches by the first field that they select by. It shows a
 Change only to the Watches at the old or the new value of that field, and to those that select by
@@ -29,8 +28,8 @@ from testbed.store.store import Store
 class Cursor:
     """How far one server has read the history of one kind.
 
-    This is all that a watch cache amounts to here: the objects are those of the Store at its
-    revision. A server restarts by calling `forget` and making a new Cursor.
+    A watch cache is no more than this here: the objects are those of the Store at its revision. A
+    server restarts by calling `forget` and making a new Cursor.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class Cursor:
         self.lag_ms = lag_ms
         """How long after its commit it reads a Change, unless a Fault makes it later."""
         self.on_behind = on_behind
-        self._log = store.log(plural)
+        self._log = store._log_of(plural)
         start = store._revision if revision is None else revision
         store.check_since(start)
         self._place = self._log.place_after(start)
@@ -81,11 +80,13 @@ class Cursor:
 
     @property
     def revision(self) -> int:
-        """It has read all Changes of its kind up to this revision, and none after.
+        """It has read all Changes of its kind up to this revision, and none after: the one just
+        before the next Change (or transaction) to read, or else the Store's own revision."""
+        self.store._counted()
+        return self._upto
 
-        While it is behind, this is the revision just before the next Change (or transaction) to
-        read. With nothing left to read, it is the Store's own revision.
-        """
+    @property
+    def _upto(self) -> int:
         log, place = self._log, self._place
         if place == log.end:
             return self.store._revision
@@ -99,7 +100,8 @@ class Cursor:
     @property
     def is_behind(self) -> bool:
         """Whether there is a Change left to read."""
-        return not self.is_expired and self._place < self._log.end
+        self.store._counted()
+        return self._place in self._log.places
 
     @property
     def is_expired(self) -> bool:
@@ -107,12 +109,10 @@ class Cursor:
         return self._place < self._log.first
 
     def advance(self) -> Change | None:
-        """Read exactly one Change and show it to the Watches; None if there is none to read.
-
-        A `feed` is one such call; if `is_behind` still holds, the World offers the next.
-        """
+        """Read exactly one Change and show it to the Watches; None if there is none to read. A
+        `feed` is one such call; if `is_behind` still holds, the World offers the next."""
         # Also if there is nothing to read: a compaction may have taken it away.
-        moves = (self.key,) if self.is_behind else ()
+        moves = (self.key,) if self._place in self._log.places else ()
         self.store.mark(reads=(HISTORY, *(() if moves else (self.key,))), writes=moves)
         return self._step()
 
@@ -141,7 +141,7 @@ class Cursor:
         if change is not None:
             # It will read them in the order of their commits, so these commits clash.
             self.store.mark(reads=self._touches.reads, writes=self._touches.writes)
-        if self.is_behind and not self._has_called and self.on_behind is not None:
+        if self._place in self._log.places and not self._has_called and self.on_behind is not None:
             self._has_called = True
             self.on_behind()
 
@@ -322,7 +322,7 @@ class Watch:
         """Deliver a BOOKMARK: all that matches, up to the Cursor's revision, has been delivered."""
         if not self.owes_bookmark:
             raise HarnessBug(f"a watch of {self.plural} was asked for a bookmark it does not owe")
-        self.revision = self.cursor.revision
+        self.revision = self.cursor._upto
         self.cursor.store.mark_revision_read()
         self._settle()
         return Delivery(BOOKMARK, revision=revision_from(self.revision, self.view))
@@ -362,7 +362,7 @@ class Watch:
         queue, selector, new = self.queue, self.selector, change.new
         written = change.revision
         is_cut = len(queue) > 1 and queue[1].revision == written
-        whole = written - 1 if is_cut else min(written, self.cursor.revision)
+        whole = written - 1 if is_cut else min(written, self.cursor._upto)
         revision = revision_from(whole, self.view, is_commit=whole == written)
         if new is not None and selector.has(new):
             type = MODIFIED if selector.has(change.old) else ADDED

@@ -100,7 +100,8 @@ class Play(Head):
         """Take the head of the Table, and write the header of the trace."""
         self._judge.minds_order = self._chooser.minds_order
         for post in self._wire.posts.values():
-            post.endpoint.begin()
+            with post.in_service(self._table.marks):
+                post.endpoint.begin()
         self._world.evidence.choices = self._trace.choices
         self._table.begin(self)
         self._trace.begin()

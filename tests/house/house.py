@@ -37,7 +37,7 @@ DOORS = {
     "networkx": "testbed/story/causality.py",
     "numpy": "actors/framework/* actors/scheduler/*",
     "pytest": "testbed/pytest_plugin.py",
-    "sortedcontainers": "testbed/store/store.py",
+    "sortedcontainers": "testbed/store/kept.py",
     "trio": "testbed/turns/drivers/trio.py",
     "yaml": "testbed/objects/manifests/yaml_stream.py testbed/races/yaml_lines.py",
 }

@@ -13,7 +13,7 @@ from actors.apiserver.server import ApiServer
 from testbed import Operation, World
 from testbed.choosers.complete import Complete
 from testbed.client.client import Client
-from testbed.errors import ApiError
+from testbed.errors import ApiError, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Binding, Note, Pod, Target
 from testbed.objects.binding import DeleteOptions, Eviction, Preconditions
@@ -196,13 +196,16 @@ class Seeing(StoreEndpoint):
 
     def __init__(self, store: Store, name: str = "seeing") -> None:
         super().__init__(store, name, lags=("notes",))
-        self.heard: list[Change] = []
-        store.listeners.add("pods", self.heard.append)
-        self.kept = store.log()
-        follows = Cursor(store, name, "pods")
-        self.watch_of_all = Watch(follows, Operation("").selector, 1)
-        self.follows = follows
+        self.follows = Cursor(store, name, "pods")
         self.began = 0
+        self.keep()
+
+    def keep(self) -> None:
+        """Keep what will show all that is committed from now on."""
+        self.heard: list[Change] = []
+        self.store.listeners.add("pods", self.heard.append)
+        self.kept = self.store.log()
+        self.watch_of_all = Watch(self.follows, Operation("").selector, 1)
 
     def restart(self) -> None:
         """Note how far the Store was."""
@@ -295,5 +298,99 @@ def test_an_endpoint_that_does_not_say_that_it_marks_may_see_its_cursors_move() 
     def build(world: World) -> None:
         world.serve(kind)
         of_actors(a=asks)(world)
+
+    assert is_seen(build) == BOTH
+
+
+# -- Endpoints that say that they mark what they remember ------------------------------------------
+
+MEMORY = ("log", "a kept log", "a watch", "a listener")
+"""What one keeps is its memory, so that it marks this by itself; it is not given a Log at all."""
+READS: dict[str, Callable[[Seeing], object]] = {
+    **{name: sees for name, sees in SIGHTS.items() if name not in MEMORY},
+    "created": lambda it: it.store.range("pods/")[0].created == 4 if len(it.store) > 1 else None,
+    "snapshot": lambda it: not it.store.snapshot("pods/"),
+    "changes": lambda it: it.store.changes()[-1].key.startswith("pods"),
+    "len": lambda it: len(it.store) == 1,
+    "a body": lambda it: "4" in repr(it.store.next_revision),
+}
+
+
+@pytest.mark.parametrize("sees", READS.values(), ids=READS)
+@pytest.mark.parametrize("is_near", [False, True])
+def test_each_read_of_an_endpoint_that_says_that_it_marks_is_marked(
+    sees: Callable[[Seeing], object], *, is_near: bool
+) -> None:
+    """By the Store, also where the harness reads without a mark: what it declares is about what it
+    remembers."""
+
+    def keep(it: Seeing) -> None:
+        """Keep nothing."""
+
+    facts = {"see": sees, "near": is_near, "marks_memory": True, "keep": keep}
+    kind = type("Sees", (Seeing,), facts)
+
+    async def asks(client: Client) -> None:
+        await client.update(note("n", a="1"), whatever_it_was=True)
+        says(client, odd=await client.ask(Operation("see", endpoint="seeing")))
+
+    def build(world: World) -> None:
+        world.serve(kind)
+        of_actors(a=asks, b=commits)(world)
+
+    assert is_seen(build) == BOTH
+
+
+@pytest.mark.parametrize("when", ["made", "asked", "begun"])
+def test_a_log_is_refused_to_an_endpoint_that_says_that_it_marks(when: str) -> None:
+    """It would show all that is committed from then on; the error says what to do instead."""
+
+    class Takes(StoreEndpoint):
+        marks_memory = True
+
+        def __init__(self, store: Store) -> None:
+            super().__init__(store, "takes")
+            if when == "made":
+                store.log("pods")
+
+        def begin(self) -> None:
+            if when == "begun":
+                self.store.log("pods")
+
+        def handle(self, operation: Operation, caller: str, now_ms: int) -> Handler:
+            self.store.log("pods")
+            return None
+            yield
+
+    async def asks(client: Client) -> None:
+        await client.ask(Operation("see", endpoint="takes"))
+
+    def build(world: World) -> None:
+        world.serve(Takes)
+        of_actors(a=asks)(world)
+
+    with pytest.raises(ScenarioError, match=r"declares `marks_memory`.*\nNext: .*store\.unmarked"):
+        ends_of(build, Complete(), 1)
+
+
+def test_what_is_read_unmarked_is_on_the_word_of_the_endpoint() -> None:
+    """It looks back itself, and then the search sees both orders."""
+
+    def keep(it: Seeing) -> None:
+        """Keep a log, and be trusted with it."""
+        it.kept = it.store.unmarked.log("pods")
+
+    def see(it: Seeing) -> object:
+        it.store.look_back()
+        return bool(it.kept.changes)
+
+    kind = type("Sees", (Seeing,), {"see": see, "marks_memory": True, "keep": keep})
+
+    async def asks(client: Client) -> None:
+        says(client, odd=await client.ask(Operation("see", endpoint="seeing")))
+
+    def build(world: World) -> None:
+        world.serve(kind)
+        of_actors(a=asks, b=commits)(world)
 
     assert is_seen(build) == BOTH

@@ -9,7 +9,7 @@ from actors.apiserver import rules
 from actors.apiserver.call import Call
 from testbed.errors import BadRequest
 from testbed.objects import Binding, Condition, Node, Pod, condition, requests_of, room_of
-from testbed.objects.meta import Numbered, evolved, key_of
+from testbed.objects.meta import Numbered, evolved, key_of, text_of
 from testbed.store.endpoint import Handler
 from testbed.store.store_endpoint import is_at
 
@@ -34,8 +34,8 @@ def bind(call: Call) -> Handler:
     if meta.revision and not is_at(call.server.store, meta.revision, pod.meta.revision):
         raise call.conflict(
             Numbered(
-                f"Precondition failed: ResourceVersion in precondition: {meta.revision}, "
-                f"ResourceVersion in object meta: {pod.meta.revision}"
+                f"Precondition failed: ResourceVersion in precondition: {text_of(meta.revision)}, "
+                f"ResourceVersion in object meta: {text_of(pod.meta.revision)}"
             )
         )
     if pod.meta.is_terminating:

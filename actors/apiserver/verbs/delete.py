@@ -11,7 +11,7 @@ from actors.apiserver.call import Call
 from actors.apiserver.kind_rules import rules_of
 from testbed.objects import UNSET, Pod, Revision
 from testbed.objects.calendar import whole_second
-from testbed.objects.meta import Numbered, evolved
+from testbed.objects.meta import Numbered, evolved, text_of
 from testbed.store.endpoint import BETWEEN, Handler
 from testbed.store.store_endpoint import is_at
 
@@ -79,10 +79,11 @@ def check(call: Call, wish: Wish, old: Any) -> None:
             f"({meta.uid}). The object might have been deleted and then recreated"
         )
     if wish.revision and not is_at(call.server.store, wish.revision, meta.revision):
+        wanted, there = text_of(wish.revision), text_of(meta.revision)
         raise call.conflict(
             Numbered(
-                f"the ResourceVersion in the precondition ({wish.revision}) does not match the "
-                f"ResourceVersion in record ({meta.revision}). The object might have been modified"
+                f"the ResourceVersion in the precondition ({wanted}) does not match the "
+                f"ResourceVersion in record ({there}). The object might have been modified"
             )
         )
 

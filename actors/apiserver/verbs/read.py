@@ -85,10 +85,10 @@ def watch(call: Call) -> Handler:
     server, operation = call.server, call.operation
     revision, options = text_of(operation.revision), call.options
     cursor: Cursor = server.cursor(operation.plural)
-    has_point = revision not in ("", ANY)
+    has_point, upto = revision not in ("", ANY), server.store.unmarked.upto(cursor)
     return Watch(
         cursor, operation.selector,
-        since=server.since(operation, number(revision)) if has_point else cursor.revision,
+        since=server.since(operation, number(revision)) if has_point else upto,
         fields=options.get("fields"), bookmarks=bool(options.get("bookmarks")),
         first=() if has_point else server.first(operation),
         oldest=server.oldest(cursor, call.now_ms),
@@ -137,10 +137,10 @@ def _reach(call: Call, revision: str) -> Handler:
     if not operation.view.has_returned(operation.revision):
         store.look_back()
     cursor = call.server.cursor(operation.plural)
-    if cursor.revision < wanted:
+    if store.unmarked.upto(cursor) < wanted:
         yield Pause(cursor=cursor, revision=wanted, until_ms=call.now_ms + WAIT_MS)
-    if cursor.revision < wanted:
-        why = f"Too large resource version: {wanted}, current: {cursor.revision}"
+    if (upto := store.unmarked.upto(cursor)) < wanted:
+        why = f"Too large resource version: {wanted}, current: {upto}"
         store.mark_revision_read()
         raise TimedOut(Numbered(why), retry_after_s=1, causes=(TOO_LARGE,))
 
