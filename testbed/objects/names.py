@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from testbed.code.printable import in_line
@@ -253,10 +254,10 @@ def _within(value: Any, old: Any, path: str) -> Iterator[str]:
         if rule is not None:
             yield from rule(part, here)
         elif is_list:
-            before = was or ()
-            for place, each in enumerate(part):
-                if each not in before:
-                    yield from _within(each, None, f"{here}[{place}]")
+            # Place by place: to look for each in all of them would take for ever in a long list.
+            for place, (each, before) in enumerate(zip_longest(part, (was or ())[: len(part)])):
+                if each != before:
+                    yield from _within(each, before, f"{here}[{place}]")
         else:
             yield from _within(part, was, here)
 

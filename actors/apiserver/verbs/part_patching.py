@@ -16,6 +16,7 @@ from actors.apiserver.verbs.patching import (
     ORDER,
     PATCH,
     SETS,
+    MergedList,
     field_patched,
     in_order,
     order_of,
@@ -140,28 +141,20 @@ def _list_patched(field: Field, values: tuple[Any, ...], changes: tuple[Any, ...
     cls, key = field.shape.parts, KEYS.get(field.wire_name, "")
     assert cls is not None
     name = _key_of(cls, key)
-    items = list(values)
+    merged = MergedList(values, [getattr(each, name) for each in values])
     for change in changes:
         if not isinstance(change, dict) or key not in change:
             raise Beyond
         said = change[key]
         if change.get(PATCH) == "delete":
-            items = [each for each in items if getattr(each, name) != said]
+            merged.drop(said)
             continue
-        place = None
-        for n, each in enumerate(items):
-            if getattr(each, name) == said:
-                place = n
-                break
-        was = _blank(cls) if place is None else items[place]
-        now, left = _patched(was, NOTHING, change, STRATEGIC)
+        was = merged.get(said)
+        now, left = _patched(_blank(cls) if was is None else was, NOTHING, change, STRATEGIC)
         if left:
             raise Beyond
-        if place is None:
-            items.append(now)
-        else:
-            items[place] = now
-    return tuple(items)
+        merged.put(said, now)
+    return tuple(merged.items)
 
 
 def _ordered(field: Field, values: Any, given: Any) -> Any:

@@ -5,13 +5,18 @@ included. `strategic` is the same, except that a list in KEYS is merged item by 
 directives `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys` are obeyed.
 So two clients that each patch one condition keep each other's with `strategic`, and not with
 `merge`.
+
+However long the lists are, an item is found by its name at once: a body of 3 MB has more than a
+hundred thousand of them, and to look through all for each would take hours.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from testbed.objects.codec import encode
 from testbed.objects.plain import thawed
 
 T = TypeVar("T")
@@ -30,6 +35,47 @@ SETS = ("finalizers",)
 """Lists of strings that a strategic patch merges."""
 PATCH, RETAIN = "$patch", "$retainKeys"
 DELETE_FROM, ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"
+_GONE: Any = object()
+"""Stands in the place of an item that was deleted."""
+
+
+def mark_of(value: Any) -> Any:
+    """What stands for a value in a dict; equal values have equal ones."""
+    return value if isinstance(value, str | int | float | None) else encode(value)
+
+
+class MergedList:
+    """A list while a patch is merged into it, of which items are found by their name."""
+
+    def __init__(self, items: Sequence[Any], names: Sequence[Any]) -> None:
+        self._items = list(items)
+        self._places: dict[Any, list[int]] = {}
+        for place, name in enumerate(names):
+            self._places.setdefault(mark_of(name), []).append(place)
+
+    @property
+    def items(self) -> list[Any]:
+        """The items that there are now, in order."""
+        return [each for each in self._items if each is not _GONE]
+
+    def get(self, name: Any) -> Any:
+        """The first item of that name; None if there is none."""
+        places = self._places.get(mark_of(name))
+        return self._items[places[0]] if places else None
+
+    def put(self, name: Any, item: Any) -> None:
+        """Replace the first item of that name, or add one at the end."""
+        places = self._places.setdefault(mark_of(name), [])
+        if places:
+            self._items[places[0]] = item
+        else:
+            places.append(len(self._items))
+            self._items.append(item)
+
+    def drop(self, name: Any) -> None:
+        """Delete all items of that name."""
+        for place in self._places.pop(mark_of(name), ()):
+            self._items[place] = _GONE
 
 
 def patched(tree: Tree, patch: Tree, how: str) -> Tree:
@@ -97,7 +143,8 @@ def _changed(value: Tree, change: Tree, name: str) -> Tree:
         return change
     here = list(value) if isinstance(value, Sequence) else []
     if name in SETS:
-        return [*here, *(each for each in change if each not in here)]
+        there = {mark_of(each) for each in here}
+        return [*here, *(each for each in change if mark_of(each) not in there)]
     if name in KEYS:
         return _merged_list(here, change, KEYS[name])
     return thawed(change)
@@ -107,25 +154,24 @@ def _merged_list(items: list[Any], changes: Sequence[Any], key: str) -> list[Any
     """A list merged by the key of its items; new items are added at its end."""
     if any(_directive(change) == "replace" for change in changes):
         return [thawed(change) for change in changes if _directive(change) != "replace"]
+    merged = MergedList(items, [_name_of(item, key) for item in items])
     for change in changes:
         if not isinstance(change, Mapping) or key not in change:
             raise ValueError(f"an item of the patch has no {key}, by which it would be merged")
-        place = _place_of(items, change[key], key)
         if _directive(change) == "delete":
-            items = [item for item in items if _name_of(item, key) != change[key]]
-        elif place is None:
-            items = [*items, _merged_by_key({}, change)]
+            merged.drop(change[key])
         else:
-            items = [*items[:place], _merged_by_key(items[place], change), *items[place + 1 :]]
-    return items
+            merged.put(change[key], _merged_by_key(merged.get(change[key]), change))
+    return merged.items
 
 
 def _obey_directives(merged: dict[str, Any], patch: Mapping[str, Any]) -> None:
     """Obey the directives that stand beside a list, not in it."""
     for name, given in patch.items():
         if name.startswith(DELETE_FROM) and (listed := name.removeprefix(DELETE_FROM)) in merged:
-            gone = _a_list(given, name)
-            merged[listed] = [each for each in _a_list(merged[listed], listed) if each not in gone]
+            gone = {mark_of(each) for each in _a_list(given, name)}
+            kept = [each for each in _a_list(merged[listed], listed) if mark_of(each) not in gone]
+            merged[listed] = kept
     for name, given in patch.items():
         if name.startswith(ORDER) and (listed := name.removeprefix(ORDER)) in merged:
             items, order = _a_list(merged[listed], listed), _a_list(given, name)
@@ -150,22 +196,26 @@ def order_of(given: Sequence[Any], key: str) -> list[Any]:
 def in_order(items: Sequence[T], names: Sequence[Any], order: Sequence[Any]) -> list[T]:
     """The items of these names that `order` has, in that order; each other item stays before the
     first named one that it stood before."""
-    places = range(len(items))
-    named = sorted((n for n in places if names[n] in order), key=lambda n: order.index(names[n]))
-    others = [n for n in places if names[n] not in order]
+    marks = [mark_of(name) for name in names]
+    first, rank = _first_places(marks), _first_places([mark_of(name) for name in order])
+    named = deque(
+        sorted((n for n, m in enumerate(marks) if m in rank), key=lambda n: rank[marks[n]])
+    )
+    others = deque(n for n, mark in enumerate(marks) if mark not in rank)
     merged: list[int] = []
     while named and others:
-        is_before = names.index(names[others[0]]) < names.index(names[named[0]])
-        merged.append(others.pop(0) if is_before else named.pop(0))
+        is_before = first[marks[others[0]]] < first[marks[named[0]]]
+        merged.append(others.popleft() if is_before else named.popleft())
     return [items[n] for n in (*merged, *named, *others)]
+
+
+def _first_places(marks: Sequence[Any]) -> dict[Any, int]:
+    """By mark, where it stands first."""
+    return {mark: place for place, mark in reversed([*enumerate(marks)])}
 
 
 def _name_of(item: Any, key: str) -> Any:
     return item.get(key) if key and isinstance(item, Mapping) else item
-
-
-def _place_of(items: list[Any], name: Any, key: str) -> int | None:
-    return next((n for n, item in enumerate(items) if _name_of(item, key) == name), None)
 
 
 def _directive(change: Any) -> Any:

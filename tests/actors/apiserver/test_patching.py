@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest, Conflict, InternalError, Invalid, TooLarge
 from testbed.objects import Deployment, DeploymentSpec, LabelSelector, Map, Meta, Pod, PodTemplate
 from tests.models.counter import Counter, refusal
@@ -194,3 +195,21 @@ def test_a_patch_may_do_as_much_as_kubernetes_lets_it() -> None:
         counter.patch(big, [*same, step("test", "/metadata", value={"a": "1"})], "json")
     copies = [step("copy", "/metadata/labels/b", **{"from": "/metadata/labels/a"})] * 10_000
     assert counter.patch(big, copies, "json").meta.labels == {"a": "1", "b": "1"}
+
+
+def test_a_long_list_is_merged_item_by_item() -> None:
+    """As many items as a body can hold: if each were looked for among all, this would not end."""
+    names = [f"c{number}" for number in range(60_000)]
+    tree = {"containers": [{"name": name} for name in names], "finalizers": names}
+    changes = [{"name": name, "image": "b"} for name in reversed(names)]
+    merged = patched(tree, {"containers": changes, "finalizers": [*names, "d"]}, "strategic")
+    assert merged["containers"] == [{"name": name, "image": "b"} for name in names]
+    assert merged["finalizers"] == [*names, "d"]
+    deleted = [{"name": name, "$patch": "delete"} for name in names[1:]]
+    told = {
+        "containers": deleted,
+        "$setElementOrder/finalizers": names[::-1],
+        "$deleteFromPrimitiveList/finalizers": ["d"],
+    }
+    left = patched(merged, told, "strategic")
+    assert left == {"containers": [{"name": "c0", "image": "b"}], "finalizers": names[::-1]}
