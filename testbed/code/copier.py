@@ -56,6 +56,6 @@ def _made(kind: type) -> Copier:
         "    new.__class__ = kind",
         "    return new",
     )
-    exec("\n".join(lines), known)
+    exec(compile("\n".join(lines), f"<attrs copier {kind.__qualname__}>", "exec"), known)
     copy: Copier = known["copy"]
     return copy

@@ -56,9 +56,11 @@ def whose(filename: str) -> str:
     return PYTHON if any(path.is_relative_to(folder) for folder in _PYTHON) else OWN
 
 
-def is_of_objects(filename: str) -> bool:
-    """Whether the file is one of those that make objects of a cluster."""
-    return Path(filename).resolve().is_relative_to(_HERE / "objects")
+@cache
+def is_of_data(filename: str) -> bool:
+    """Whether the file is one of those that make objects of a cluster, copy them or keep them."""
+    path = Path(filename).resolve()
+    return any(path.is_relative_to(_HERE / room) for room in ("code", "objects", "store"))
 
 
 def _library(path: Path) -> str:

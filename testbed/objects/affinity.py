@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import attrs
 
-from testbed.objects.labels import LabelSelector, Requirement
+from testbed.objects.labels import Labelled, LabelSelector, Requirement
 from testbed.objects.meta import wire
 
 NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
@@ -66,7 +66,7 @@ class NodeSelectorTerm:
     match_fields: tuple[Requirement, ...] = ()
     """On its fields; `metadata.name` is the only one that Kubernetes knows."""
 
-    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
+    def matches(self, name: str, labels: Labelled) -> bool:
         """Whether a node of that name with these labels matches. An empty term matches no node."""
         if not self.match_expressions and not self.match_fields:
             return False
@@ -85,7 +85,7 @@ class NodeSelector:
     )
     """A node is selected if it meets any one of these."""
 
-    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
+    def matches(self, name: str, labels: Labelled) -> bool:
         """Whether it selects a node of that name with these labels."""
         return any(term.matches(name, labels) for term in self.node_selector_terms)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 
 from testbed.objects.condition import Condition
-from testbed.objects.labels import LabelSelector
+from testbed.objects.labels import LabelSelector, meta_of
 from testbed.objects.meta import Map, Meta, Object, wire
 
 
@@ -58,9 +58,10 @@ class PodDisruptionBudget(Object):
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
     """What its controller has counted."""
 
-    def covers(self, pod: Meta) -> bool:
-        """Whether it covers that pod. An empty selector covers no pod."""
-        selector = self.spec.selector
-        if selector is None or selector.is_empty or pod.namespace != self.meta.namespace:
+    def covers(self, pod: Object | Meta) -> bool:
+        """Whether it covers that pod, of which the metadata is enough. An empty selector covers no
+        pod."""
+        meta, selector = meta_of(pod), self.spec.selector
+        if selector is None or selector.is_empty or meta.namespace != self.meta.namespace:
             return False
-        return selector.matches(pod.labels)
+        return selector.matches(meta.labels)

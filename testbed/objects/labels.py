@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from testbed.objects.meta import Map, texts
+from testbed.objects.meta import Map, Meta, Object, texts
 
 IN, NOT_IN, EXISTS, ABSENT = "In", "NotIn", "Exists", "DoesNotExist"
 MORE, LESS = "Gt", "Lt"
@@ -18,6 +18,36 @@ _WORD = re.compile(r"==|!=|[=!(),<>]|[^\s=!(),<>]+")
 _KEY = re.compile(r"([a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+
+
+Labelled = Mapping[str, str] | Object | Meta
+"""Labels, or what has some."""
+
+
+def meta_of(item: Object | Meta) -> Meta:
+    """Return the metadata of an object, or metadata as it is; TypeError for anything else."""
+    if isinstance(item, Meta):
+        return item
+    if isinstance(item, Object):
+        return item.meta
+    raise TypeError(f"expected an object, such as a Pod, or its `meta`, and got {_shown(item)}")
+
+
+def labels_of(labels: Labelled) -> Mapping[str, str]:
+    """Return the labels of an object, or labels as they are; TypeError for anything else."""
+    if isinstance(labels, (dict, Mapping)):
+        return labels
+    if isinstance(labels, (Object, Meta)):
+        return meta_of(labels).labels
+    raise TypeError(
+        f"expected labels, or an object that has some, such as a Pod, and got {_shown(labels)}"
+    )
+
+
+def _shown(item: object) -> str:
+    """What was given; of what the Store or a Change has, the object is its value."""
+    next_step = "; next, give its `.value`" if hasattr(item, "value") else ""
+    return f"{type(item).__name__}{next_step}"
 
 
 @attrs.frozen
@@ -42,9 +72,10 @@ class Requirement:
         sign = "in" if self.operator == IN else "notin"
         return f"{self.key} {sign} ({','.join(sorted(self.values))})"
 
-    def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels meet it. An absent label is in no list, so NotIn holds (API-47), and
-        neither Gt nor Lt does."""
+    def holds(self, labels: Labelled) -> bool:
+        """Whether these labels, or those of an object, meet it. An absent label is in no list, so
+        NotIn holds (API-47), and neither Gt nor Lt does."""
+        labels = labels_of(labels)
         has, value = self.key in labels, labels.get(self.key, "")
         match self.operator:
             case "In":
@@ -86,8 +117,9 @@ class LabelSelector:
         said |= {each.line: each.key for each in self.match_expressions}
         return ",".join(sorted(said, key=lambda one: (said[one], one)))
 
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether it selects an object with these labels; an empty one selects all."""
+    def matches(self, labels: Labelled) -> bool:
+        """Whether it selects that object, or one with these labels; an empty one selects all."""
+        labels = labels_of(labels)
         if any(labels.get(key) != value for key, value in self.match_labels.items()):
             return False
         return all(requirement.holds(labels) for requirement in self.match_expressions)

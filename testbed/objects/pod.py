@@ -10,6 +10,7 @@ import attrs
 from testbed.code.quick import quick
 from testbed.objects.affinity import Affinity, Toleration, TopologySpreadConstraint
 from testbed.objects.condition import Condition
+from testbed.objects.labels import Labelled, labels_of
 from testbed.objects.meta import Map, Object, named, texts, wire
 from testbed.objects.quantity import CPU, Quantity, amounts, counted, milli, whole
 
@@ -136,9 +137,10 @@ class PodSpec(Derived):
         ports = (port for container in self.containers for port in container.ports)
         return tuple(port for port in ports if port.host_port > 0)
 
-    def may_be_on(self, name: str, labels: Mapping[str, str]) -> bool:
+    def may_be_on(self, name: str, labels: Labelled) -> bool:
         """Whether its node selector and its required node affinity allow a node of that name with
         these labels."""
+        labels = labels_of(labels)
         if any(labels.get(key) != value for key, value in self.node_selector.items()):
             return False
         nodes = self.affinity.node_affinity if self.affinity is not None else None

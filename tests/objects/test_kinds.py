@@ -337,6 +337,7 @@ def test_a_budget_covers_pods_of_its_namespace_that_it_selects() -> None:
         {"metadata": {"name": "b", "namespace": "x"}, "spec": {"selector": SELECTOR}},
     )
     assert mine.covers(web)
+    assert mine.covers(Pod(web))
     assert not mine.covers(Meta("p", "y", labels={"app": "web"}))
     assert not mine.covers(Meta("p", "x"))
     empty = from_tree(
