@@ -92,6 +92,12 @@ class Evidence:
         return self._table
 
     @property
+    def faults(self) -> int:
+        """How many faults have struck: after one, what has to be done may come late, or never. An
+        audit shows it at the end alone."""
+        return self._table.faults
+
+    @property
     def last_fault_ms(self) -> int:
         """When the last fault was over. A time limit of a claim counts from there."""
         return self._table.last_fault_ms

@@ -20,13 +20,21 @@ from testbed.objects import (
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 
 CREATE_MS, HORIZON_MS = 1_000, 30_000
+STAGES: tuple[dict[str, str], ...] = (
+    {"pods/default/x": "n1", "pods/default/y": "n2"},
+    {"pods/default/y": "n2"},
+    {"pods/default/urgent": "n1", "pods/default/y": "n2"},
+)
+"""Which pods are bound, and where: at first, when there is room, and in the end."""
 
 
 def x_goes_against_its_budget(see: Evidence) -> str | None:
-    """The urgent pod preempts the less important one of two pods whose budgets allow nothing."""
+    """The urgent pod preempts the less important one of two pods whose budgets allow nothing. After
+    a fault it may not have come as far as that, or never will."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on = {pod.key: pod.spec.node_name for pod in pods}
-    if on == {"pods/default/urgent": "n1", "pods/default/y": "n2"}:
+    bound = {key: node for key, node in on.items() if node}
+    if bound in (STAGES if see.faults else STAGES[-1:]):
         return None
     return ", ".join(f"{key} is on {node or 'no node'}" for key, node in on.items())
 

@@ -25,6 +25,10 @@ def own_writes_unseen(world: World, *, guard: bool = False, replicas: int = 2) -
     guard, nothing is created until all that was created has been heard of, or five minutes later:
     so the scenario is over after one.
 
+    With faults that are not allowed here it can still happen: if the answer to a create is lost,
+    the controller expects no news of that pod, and creates another; and expectations end with the
+    life of the controller.
+
     Cause: the controller counts the pods in its cache, which does not have all of its own creates
       yet.
     Look for: the third create, while the news of a pod that it has created is held back.

@@ -20,10 +20,17 @@ GROWS = "0s=600M 10s=900M 20s=1001M"
 
 
 def be_is_evicted_and_h_stays(see: Evidence) -> str | None:
-    """The more important pod is evicted, and the one that is within its request runs."""
-    pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
-    found = {pod.key: pod.status.reason or pod.status.phase for pod in pods}
+    """The more important pod is evicted, and the one that is within its request runs. After a fault
+    it may not have come as far as that; but then, too, be stays until it is evicted beside h, which
+    is not."""
+    values: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
+    pods = {pod.key: pod for pod in values}
+    found = {key: pod.status.reason or pod.status.phase for key, pod in pods.items()}
     if found == {"pods/default/be": "Evicted", "pods/default/h": "Running"}:
+        return None
+    be, h = found.get("pods/default/be"), pods.get("pods/default/h")
+    is_in_order = be != "Evicted" or (h is not None and h.is_bound)
+    if see.faults and is_in_order and be and found.get("pods/default/h") != "Evicted":
         return None
     return ", ".join(f"{key} is {how}" for key, how in found.items())
 

@@ -32,22 +32,23 @@ GRACES_S = {"quick": 3, "slow": 6}
 
 def room_is_made_once(see: Evidence) -> str | None:
     """The Rescheduler makes room for a pod once, and the pod gets it; unless what stands there the
-    second time was on its way before the nomination was written, which could not keep it away."""
+    second time was on its way before the nomination could be known, and so was not kept away."""
     made = [record for record in see.records if record.name == "makes room"]
     for record in made[-1:]:
         facts = record.facts
         alike = [each for each in made if each.facts["uid"] == facts["uid"]]
-        if len(alike) > 1 and not came_before_nomination(see, facts, alike[0].number):
+        if len(alike) > 1 and not came_before_nomination(see, facts, alike[0].now_ms):
             return f"room was made for {facts['pod']} {len(alike)} times"
     return None
 
 
-def came_before_nomination(see: Evidence, facts: Mapping[str, Any], first: int) -> bool:
+def came_before_nomination(see: Evidence, facts: Mapping[str, Any], first_ms: int) -> bool:
     """Whether each victim was bound before the pod was first nominated, if it was at all; or a
-    scheduler had chosen a place for it before room was first made, by the number of that record."""
+    scheduler had chosen a place for it by the instant in which room was first made: within one
+    instant it may not have heard of the nomination."""
     found = facts["preemption"]
     victims = found["candidates"][found["chosen"]]["victims"]
-    before = (record for record in see.records if record.number < first)
+    before = (record for record in see.records if record.now_ms <= first_ms)
     came = {record.facts["pod"] for record in before if record.name == "assumed"}
     for change in see.store.log("pods").changes:
         pod: Any = change.new.value if change.new is not None else None
@@ -86,6 +87,9 @@ def given_away(world: World, *, guard: bool = False) -> None:
     pods die for nothing, every ten seconds, and the most important pod never runs: the race that
     the design of preemption gives as its reason against a rescheduler. Guarded, the Rescheduler
     writes the nomination as well, and the scheduler keeps each half free.
+
+    With faults that are not allowed here it may still be given away: if a delete or the nomination
+    is refused, or its news is late; and room is made again for a pod whose bind was refused.
 
     Cause: the Rescheduler makes room without a nomination, so the scheduler gives each half of it
       to the next pod that fits.

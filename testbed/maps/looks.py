@@ -27,7 +27,7 @@ EVENTS_TOO, LIVES = "the Events", "what actors show"
 HITS = "where faults have struck"
 """What a claim may look at beside `log:<kind>`, `records` and `deaths`."""
 PRESENT = frozenset(
-    {"changes", "forget_scenario", "served", "stuck", "wire"}
+    {"changes", "faults", "forget_scenario", "served", "stuck", "wire"}
 )  # fmt: skip
 """What of the Evidence says how it is now, or what has just happened."""
 PAST = {

@@ -9,6 +9,7 @@ claim is shown less:
 - Records, if it has declared `records`, and deaths, if it has declared `deaths`. At the end it may
   read both in any case, since it may have declared that their order does not matter.
 - Caches and lives, if it has declared a key of one: `life:alpha`, `cache:alpha/pods`.
+- How many faults have struck, at the end of a Run alone.
 - No number that counts all commits. Whether two objects are of one revision is the same in every
   order; what their revisions are, or how far a Cache has come, is not.
 """
@@ -68,7 +69,7 @@ class AuditedEvidence:
         self._kinds = {key.removeprefix(LOG).partition(".")[0].partition("/")[0] for key in reads}
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("choices", "happened"):
+        if name in ("choices", "happened") or (name == "faults" and not self._at_end):
             self.refuse(f"evidence.{name}", "nothing")
         is_life = name in ("actors", "table", "wire", "served")
         if is_life and not self._at_end and not any(key.startswith(LIVES) for key in self._reads):

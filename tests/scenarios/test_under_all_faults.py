@@ -27,6 +27,10 @@ from tests.models.worlds.recipes import recipes
 
 GUARDED = [each for each in recipes() if each.values[0].has_guard]
 """A control holds under the faults that it allows, and a lesson without any."""
+SAID = ("given_away", "own_writes_unseen")
+"""Their pages say which faults that they do not allow undo the guard; a few Runs in a hundred show
+it."""
+UNDOES_NONE = [each for each in GUARDED if each.values[0].name not in SAID]
 CHOOSERS = [pytest.param(Uniform, id="uniform"), pytest.param(PCT, id="pct")]
 GONE = Owner("apps/v1", "ReplicaSet", "gone", "uid-gone", False, False)
 
@@ -74,7 +78,7 @@ def test_guarded_nothing_breaks_whatever_strikes(
 
 @pytest.mark.long
 @pytest.mark.parametrize("chooser", CHOOSERS)
-@pytest.mark.parametrize("scenario", GUARDED)
+@pytest.mark.parametrize("scenario", UNDOES_NONE)
 def test_guarded_nothing_breaks_in_twenty_thousand_runs(
     scenario: Scenario, chooser: type[Uniform | PCT]
 ) -> None:

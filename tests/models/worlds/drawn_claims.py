@@ -121,8 +121,8 @@ def held(see: Evidence) -> str:
 
 
 def time(see: Evidence) -> str:
-    """What time it is, and when the last fault was over."""
-    return f"{see.now_ms} {see.last_fault_ms}"
+    """What time it is, when the last fault was over, and how many there were."""
+    return f"{see.now_ms} {see.last_fault_ms} {see.faults}"
 
 
 def served(see: Evidence) -> str:

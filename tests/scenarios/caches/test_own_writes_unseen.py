@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from testbed.choosers.bounded import Bounded
+from testbed.choosers.uniform import Uniform
 from testbed.errors import ScenarioError
+from testbed.faults.lose_reply import LoseReply
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
 
@@ -37,6 +39,24 @@ def test_own_writes_that_are_not_seen_are_done_again() -> None:
 def test_expectations_keep_it_from_that(replicas: str) -> None:
     """Whatever is late."""
     assert violated("on", 150, replicas) == []
+
+
+def test_a_lost_answer_undoes_the_guard() -> None:
+    """A fault that is not allowed, as its page says: no news is expected of a pod whose create has
+    failed, for all that the controller knows, and so another one is created in its place."""
+    said: list[str] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        said.extend(violation.said for violation in world.verdict.violations)
+        return not said
+
+    lost = [LoseReply("controller")]
+    play_runs(
+        find(RECIPE), Uniform(1), look, runs_max=60, switches={"guard": "on"}, faults=lost,
+        driver="direct",
+    )  # fmt: skip
+    assert said[0].startswith("web wants 2 pods and has 3")
 
 
 def test_a_number_that_makes_no_sense_is_refused() -> None:

@@ -75,18 +75,42 @@ def test_a_taint_does_not_help_a_pod_that_does_not_tolerate_it() -> None:
 @pytest.mark.spec("CTL-51", "CTL-52")
 def test_what_was_on_its_way_before_the_nomination_is_no_breach() -> None:
     """A delete that takes three seconds lets the other half be given away before the nomination is
-    written, and a bind that takes ten comes after it; neither says anything of nominations."""
+    written, a bind that takes ten comes after it, and a scheduler chooses a place in the instant of
+    the nomination, before it has heard of it. None says anything of nominations."""
     for hold in (
         "  - hold: rescheduler delete pods/default/slow-2th4z\n"
         "    until: default-scheduler bind pods/default/quick-l4685\n",
         "  - hold: default-scheduler bind pods/default/quick-8r8wz\n"
         "    until: rescheduler patch pods/default/urgent/status\n",
+        "  - hold: replicasets update replicasets/default/quick/status\n"
+        "    until: ann create pods/default/urgent\n"
+        "  - hold: replicasets update replicasets/default/slow/status\n"
+        "    until: rescheduler delete pods/default/quick-8r8wz\n"
+        "  - hold: delivery of pods/default/slow-2th4z to default-scheduler\n"
+        "    until: turn of replicasets/main#5\n"
+        "  - hold: delivery of pods/default/urgent#3 to default-scheduler\n"
+        "    until: start of default-scheduler/bind-slow-2th4z\n",
     ):
         race = parse(f"scenario: given_away\nswitches: {{guard: on}}\nholds:\n{hold}", "late")
         played = play(race, RECIPE)
         made = [r for r in played.world.table.records if r.name == "makes room"]
         assert (len(made), played.verdict.outcome) == (2, "held")
         assert all(fate.took_place for fate in played.fates)
+
+
+@pytest.mark.spec("CTL-52")
+@pytest.mark.parametrize(
+    "refused", ["patch pods/default/urgent/status", "delete pods/default/slow-2th4z"]
+)
+def test_what_is_refused_keeps_nothing(refused: str) -> None:
+    """A fault that is not allowed, as its page says: without a nomination, for which it is too
+    early while a delete is refused, the claim is breached as without the guard."""
+    text = (
+        "scenario: given_away\nswitches: {guard: on}\nfaults:\n"
+        f"  - server_error: rescheduler {refused}\n"
+    )
+    played = play(parse(text, "refused"), RECIPE)
+    assert [each.invariant for each in played.verdict.violations] == ["room_is_made_once"]
 
 
 @pytest.mark.spec("CTL-51", "CTL-52")
