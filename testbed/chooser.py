@@ -12,6 +12,7 @@ from testbed.code.quick import quick
 from testbed.invariant import Verdict
 from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
+from testbed.turns.shared import Both
 from testbed.turns.trace import Step, Trace
 
 
@@ -45,6 +46,8 @@ class RunInfo:
     """How many turns a Run may have; 0: as many as it takes."""
     instant_turns_max: int = 0
     """How many turns it may have before time passes; 0: as many as it takes."""
+    shares: Callable[[], Both | None] = lambda: None
+    """What two actors, or an actor and an Endpoint, hold together and can change, if it is seen."""
 
 
 @quick

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.chooser import CUT, Cut, Exhaustive, Plan, RunInfo
-from testbed.choosers.equivalence.certificate import AT_REST, Seen, write
+from testbed.choosers.equivalence.certificate import AT_REST, Seen, Tested, write
 from testbed.choosers.equivalence.classes import Classes
 from testbed.choosers.equivalence.orders import (
     Keys,
@@ -35,7 +35,7 @@ from testbed.choosers.equivalence.orders import (
     turn_of,
     with_path,
 )
-from testbed.choosers.equivalence.refusals import check_delays, check_ended, check_limits
+from testbed.choosers.equivalence.refusals import check_ended, check_limits, check_run
 from testbed.choosers.equivalence.repeats import Repeats
 from testbed.choosers.equivalence.tree import Fork, Name, Tried, TurnNode, Walk, named, offered_at
 from testbed.errors import HarnessError
@@ -70,6 +70,10 @@ class Complete(Exhaustive):
         """Runs played, those that were blocked among them."""
         self.blocked = 0
         """Runs cut since all they could still do had been seen."""
+        self.turns = 0
+        """Turns played in all of them."""
+        self.tested = Tested()
+        """In how many other orders its classes were played, to put the search to the test."""
         self.repeated = 0
         """Runs of a class seen before: a turn may touch less than its Option had announced."""
         self.limits: set[str] = set()
@@ -128,6 +132,7 @@ class Complete(Exhaustive):
         return (
             f"{status}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
             f"{self.blocked:,} blocked, ≤ {counted(self.faults_tried, 'fault')}, no delays"
+            f"{self.tested}"
         )
 
     def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:
@@ -135,12 +140,11 @@ class Complete(Exhaustive):
         keeps, summary = self._classes.keeps, self.summary
         check_ended(path, is_complete=self.is_complete, keeps=keeps, summary=summary)
         check_limits(path, self.limits)
-        write(path, self.header, {**terms, "faults_max": self.faults_tried}, self.seen)
-
-    # -- one Run --------------------------------------------------------------------------------
+        found = {"faults_max": self.faults_tried, "tested": self.tested.as_dict()}
+        write(path, self.header, {**terms, **found}, self.seen)
 
     def begin(self, run: RunInfo) -> Plan | None:
-        check_delays(run)
+        check_run(run, is_first=self.runs == 0)
         if self._is_exhausted or self.runs == self.runs_max:
             return None
         allowed = run.faults_max
@@ -335,11 +339,10 @@ class Complete(Exhaustive):
         turn = offered_at(self._nodes, fault)
         return first == turn or (first < turn and self._past.is_before(first, turn))
 
-    # -- the end of a Run -----------------------------------------------------------------------
-
     def end(self, trace: Trace, verdict: Verdict) -> None:
         self._grow()
         self.runs += 1
+        self.turns += len(self._walk.steps)
         self.header = {name: trace.header[name] for name in ("testbed", "scenario", "switches")}
         if self._walk.is_blocked:
             self.blocked += 1

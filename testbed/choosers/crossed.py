@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.equivalence.orders import OrderedTurn, Past
+from testbed.choosers.sampling.chance import Chance
 from testbed.store.delivery import BOOKMARK
 from testbed.turns.option import FAULT, PICK
 from testbed.turns.pending import Alternatives, Options
@@ -90,6 +91,63 @@ def crossed_order(past: Past) -> list[int]:
         left.remove(place)
         order.append(place)
         done |= 1 << place
+    return order
+
+
+def drawn_order(past: Past, chance: Chance) -> list[int]:
+    """The places of all turns in an order that is drawn: any that keeps what must stay in order.
+
+    By the toss of a coin each next turn is drawn among all that may come, or the paths have drawn
+    priorities, and one of them loses its own somewhere: then a path runs on while others wait.
+    """
+    turns, order, instant = past.turns, list[int](), list[int]()
+    rank = _Ranks(chance, len(turns)) if chance.below(2) else None
+    for place, turn in enumerate(turns):
+        if instant and turns[instant[-1]].now_ms != turn.now_ms:
+            order += _drawn_within(past, instant, chance, rank)
+            instant = []
+        instant.append(place)
+    return order + _drawn_within(past, instant, chance, rank)
+
+
+class _Ranks:
+    """Drawn priorities of paths; at one place the path whose turn it is gets the lowest."""
+
+    def __init__(self, chance: Chance, length: int) -> None:
+        self._chance = chance
+        self._left = chance.below(max(length, 1))
+        self._of: dict[str, int] = {}
+
+    def first(self, ready: Sequence[int], turns: Sequence[OrderedTurn]) -> int:
+        """The index in `ready` of the turn with the highest priority."""
+        for place in ready:
+            path = turns[place].sentence.path
+            if path not in self._of:
+                self._of[path] = 1 + self._chance.below(2**31)
+        found = max(range(len(ready)), key=lambda at: self._of[turns[ready[at]].sentence.path])
+        if self._left == 0:
+            self._of[turns[ready[found]].sentence.path] = 0
+        self._left -= 1
+        return found
+
+
+def _drawn_within(
+    past: Past, places: Sequence[int], chance: Chance, rank: _Ranks | None
+) -> list[int]:
+    """The turns of one instant in a drawn order."""
+    waits = {place: len(past.directly[place]) for place in places}
+    after: dict[int, list[int]] = {place: [] for place in places}
+    for place in places:
+        for before in past.directly[place]:
+            after[before].append(place)
+    ready, order = [place for place in places if not waits[place]], list[int]()
+    while ready:
+        at = chance.below(len(ready)) if rank is None else rank.first(ready, past.turns)
+        order.append(place := ready.pop(at))
+        for later in after[place]:
+            waits[later] -= 1
+            if not waits[later]:
+                ready.append(later)
     return order
 
 

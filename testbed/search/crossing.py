@@ -1,22 +1,31 @@
 """Crossing: a complete search is put to the test, by playing its classes in another order.
 
 A complete search plays one Run of each class, and trusts footprints that all others would come to
-the same. So classes are played twice more: as they were seen, and with the turns that commute in
-the opposite order. A turn that then shows something else has looked at what no footprint names,
-such as a list that two actors share. Every such look in the wrong order is a Run that the search
-left out; so it is an error, and not a class more.
+the same. So classes are played again: as they were seen, with the turns that commute in the
+opposite order, and in orders that are drawn from the seed of the search. A turn that then shows
+something else has looked at what no footprint names, such as a list that two actors share. Every
+such look in the wrong order is a Run that the search left out; so it is an error, and not a class
+more.
+
+1. Up to CROSSED_MAX classes, spread evenly, are played in the opposite order.
+2. A third of the turns that the search has played, and TURNS_MIN at least, are spent on drawn
+   orders: of all classes as many as can be had, or DRAWN_MIN of each of some, spread evenly. What
+   one class does not need, since it has few orders, goes to those after it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 import attrs
 
-from testbed.choosers.crossed import Crossed, crossed_order
-from testbed.choosers.equivalence.certificate import AT_REST, Seen
-from testbed.choosers.equivalence.orders import OrderedTurn, Past
+from testbed.choosers.complete import Complete
+from testbed.choosers.crossed import Crossed, crossed_order, drawn_order
+from testbed.choosers.equivalence.certificate import AT_REST, Seen, Tested
+from testbed.choosers.equivalence.orders import Past
+from testbed.choosers.sampling.chance import Chance
 from testbed.errors import ReplayDiverged
 from testbed.races.trying import never_over
 from testbed.turns.imprint import apart, as_json, suspects_in
@@ -25,7 +34,12 @@ from testbed.turns.trace import Step, Trace
 from testbed.world.world import World
 
 CROSSED_MAX = 50
-"""How many classes are played in another order, at most."""
+"""How many classes are played in the opposite order, at most."""
+TURNS_MIN, DRAWN_MIN = 5_000, 4
+TURNS_OF = 3
+"""One turn is played in a drawn order for so many turns of the search: a quarter of both."""
+REPEATS_MAX = 8
+"""A class of which so many draws in a row were known has no more orders, or hardly any."""
 REVISIONS = re.compile(r'("(?:revision|resourceVersion)":)"[^"]*"')
 
 
@@ -57,58 +71,124 @@ class Difference:
 
 @attrs.frozen
 class Crossing:
-    """Plays classes in another order."""
+    """Plays classes in other orders."""
 
     world: Callable[[], World]
     """Makes a World of what was searched."""
     driver: str
+    seed: int = 0
+    """What orders are drawn from."""
     is_over: Callable[[], bool] = never_over
     """Asked before each class: whether time is up."""
 
-    def check(self, classes: Sequence[Seen], again: str) -> int:
-        """Play some of these classes in another order, spread evenly; ReplayDiverged if one comes
-        to something else. `again` is what a user should paste to see that once more. Returns how
-        many were compared to their end."""
-        step = max(1, -(-len(classes) // CROSSED_MAX))
-        compared = 0
-        for number in range(0, len(classes), step):
+    def test(self, search: Complete, again: str) -> bool:
+        """Put a search that came to its end to the test; ReplayDiverged if it fails that, and then
+        it is complete no more. False if time was up before."""
+        is_whole = False
+        try:
+            orders = self.check(search.seen, again, search.turns)
+            search.tested, is_whole = Tested(orders, search.turns, self.seed), not self.is_over()
+        finally:
+            if not is_whole:
+                search.refute()
+        return is_whole
+
+    def check(self, classes: Sequence[Seen], again: str, turns: int = 0) -> int:
+        """Play these classes in other orders; ReplayDiverged if one comes to something else.
+        `turns` is how many the search has played, and `again` what a user should paste to see that
+        once more. Returns how many orders were compared to their end."""
+        orders, left = 0, max(TURNS_MIN, turns // TURNS_OF)
+        opposite = set(range(0, len(classes), max(1, -(-len(classes) // CROSSED_MAX))))
+        drawn = _spread(classes, left)
+        for number in sorted(opposite.union(drawn)):
             if self.is_over():
                 break
-            found = self._compared(classes[number])
-            if isinstance(found, Difference):
-                raise found.error(f"class {number + 1} of {len(classes)}", again)
-            compared += found
-        return compared
+            tried = Orders(self, classes[number], Chance(self.seed, number))
+            if not tried.are_some:
+                continue
+            if number in opposite:
+                tried.play(crossed_order(tried.past))
+            if number in drawn:
+                share = left // sum(each >= number for each in drawn)
+                left -= tried.play_drawn(share)
+            if tried.found is not None:
+                raise tried.found.error(f"class {number + 1} of {len(classes)}", again)
+            orders += tried.compared
+        return orders
 
-    def _compared(self, seen: Seen) -> bool | Difference:
-        """Whether that class has another order, and was compared with it to its end."""
-        past = Past()
+
+def _spread(classes: Sequence[Seen], left: int) -> list[int]:
+    """The classes of which drawn orders are played, if so many turns are left for that."""
+    total = sum(len(seen.turns) for seen in classes)
+    runs = left * len(classes) // max(total, 1)
+    wanted = min(len(classes), max(1, runs // (DRAWN_MIN + 1)))
+    return [number * len(classes) // wanted for number in range(wanted)]
+
+
+class Orders:
+    """One class, played as it was seen and in other orders."""
+
+    def __init__(self, crossing: Crossing, seen: Seen, chance: Chance) -> None:
+        self.past = Past()
         for turn in seen.turns:
-            past.add(turn)
-        order = crossed_order(past)
-        if order == sorted(order) or seen.end not in AT_REST:
-            return False
-        straight, first = self._play(seen.turns, sorted(order))
-        crossed, second = self._play(seen.turns, order)
+            self.past.add(turn)
+        self.found: Difference | None = None
+        """The first thing that was not the same."""
+        self.compared = 0
+        """How many orders came to the same."""
+        self._crossing = crossing
+        self._turns = seen.turns
+        self._chance = chance
+        self._straight = tuple(range(len(seen.turns)))
+        self._known = {self._straight}
+        self.are_some = seen.end in AT_REST and (tuple(crossed_order(self.past)) != self._straight)
+        """Whether it has other orders, and came to an end."""
+
+    @cached_property
+    def _first(self) -> tuple[Crossed, World]:
+        return self._play(self._straight)
+
+    def play_drawn(self, turns: int) -> int:
+        """Play drawn orders in so many turns, the Run as it was seen among them; returns how many
+        it took."""
+        length, used, repeats = len(self._turns), len(self._turns), 0
+        while used + length <= turns and repeats < REPEATS_MAX and self.found is None:
+            order = drawn_order(self.past, self._chance)
+            if tuple(order) in self._known:
+                repeats += 1
+                continue
+            repeats = 0
+            self.play(order)
+            used += length
+        return used
+
+    def play(self, order: Sequence[int]) -> None:
+        """Play it in this order, and compare."""
+        self._known.add(tuple(order))
+        straight, first = self._first
+        crossed, second = self._play(order)
         stopped = [chooser for chooser in (straight, crossed) if chooser.stopped_at]
         if any(chooser.may_be_missing for chooser in stopped):
-            return False
+            return
         for place, step in zip(order, crossed.steps, strict=False):
             if place < len(straight.steps):
                 said = _unlike(straight.steps[place], step, is_whole=not stopped)
                 if said:
-                    return Difference(str(step.option), said, step.option)
+                    self.found = Difference(str(step.option), said, step.option)
+                    return
         for chooser in stopped:
             last = chooser.steps[-1].option if chooser.steps else None
-            return Difference(chooser.stopped_at, "it cannot happen", last)
+            self.found = Difference(chooser.stopped_at, "it cannot happen", last)
+            return
         one, other = _broken(first), _broken(second)
         if one != other:
-            return Difference("the end", f"{one} was broken, and {other} is")
-        return True
+            self.found = Difference("the end", f"{one} was broken, and {other} is")
+            return
+        self.compared += 1
 
-    def _play(self, turns: Sequence[OrderedTurn], order: Sequence[int]) -> tuple[Crossed, World]:
-        world, chooser = self.world(), Crossed(turns, order)
-        world.run(chooser, driver=self.driver, trace=Trace({}, keep=True))
+    def _play(self, order: Sequence[int]) -> tuple[Crossed, World]:
+        world, chooser = self._crossing.world(), Crossed(self._turns, order)
+        world.run(chooser, driver=self._crossing.driver, trace=Trace({}, keep=True))
         return chooser, world
 
 

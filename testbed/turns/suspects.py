@@ -67,37 +67,39 @@ def _functions(things: Iterable[Any]) -> Iterator[types.FunctionType]:
             seen.append(thing)
             code = thing.__code__
             is_written = not code.co_filename.startswith("<") and code.co_name != ANNOTATE
-            if is_written and not _is_ours(thing.__module__):
+            if is_written and not is_ours(thing.__module__):
                 yield thing
-                left += [f for _, f in _named(thing) if isinstance(f, types.FunctionType)]
-                left += [f for _, f in _closed(thing) if isinstance(f, types.FunctionType)]
+                left += [f for _, f in globals_in(thing) if isinstance(f, types.FunctionType)]
+                left += [f for _, f in closed_over(thing) if isinstance(f, types.FunctionType)]
 
 
 def _held(thing: Any) -> list[Any]:
     """The methods of the user's own classes, and what the object holds that can be called."""
     kind = type(thing)
-    if isinstance(thing, PLAIN) or _is_ours(kind.__module__):
+    if isinstance(thing, PLAIN) or is_ours(kind.__module__):
         return []
     methods = [
         value
         for each in kind.__mro__
-        if not _is_ours(each.__module__)
+        if not is_ours(each.__module__)
         for value in vars(each).values()
         if isinstance(value, types.FunctionType)
     ]
-    names = [*getattr(thing, "__dict__", {}), *(n for c in kind.__mro__ for n in _slots(c))]
+    names = [*getattr(thing, "__dict__", {}), *(n for c in kind.__mro__ for n in slots_of(c))]
     values = [inspect.getattr_static(thing, name, None) for name in names]
     fields = [getattr(thing, name, None) for name in names] if values else []
     callables = (types.FunctionType, types.MethodType, partial)
     return [*methods, *(field for field in fields if isinstance(field, callables))]
 
 
-def _slots(kind: type) -> tuple[str, ...]:
+def slots_of(kind: type) -> tuple[str, ...]:
+    """The slots that a class declares itself."""
     slots = vars(kind).get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _is_ours(module: str | None) -> bool:
+def is_ours(module: str | None) -> bool:
+    """Whether a module is the testbed's, or one that all code is made of."""
     return module is None or f"{module}.".startswith(OURS)
 
 
@@ -105,16 +107,16 @@ def _in_function(function: types.FunctionType) -> Iterator[tuple[int, str]]:
     """What it keeps or looks at, each with a grade: 0 is what it surely changes."""
     code = function.__code__
     where = f"{function.__name__} ({code.co_filename.rpartition('/')[2]}:{code.co_firstlineno})"
-    stored = {i.argval for c in _codes(code) for i in _instructions(c, "STORE_GLOBAL")}
+    stored = {i.argval for c in codes_in(code) for i in instructions(c, "STORE_GLOBAL")}
     for name in sorted(stored):
         yield 0, f"the global {name}, which {where} writes"
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if not _is_fixed(value):
             yield 1, f"a default that {where} shares between its calls"
-    for name, value in _closed(function):
+    for name, value in closed_over(function):
         if not _is_fixed(value):
             yield 1, f"`{name}`, which {where} closes over"
-    for name, value in _named(function):
+    for name, value in globals_in(function):
         if isinstance(value, types.ModuleType):
             word = DECIDERS.get(value.__name__.partition(".")[0])
             if word:
@@ -123,34 +125,35 @@ def _in_function(function: types.FunctionType) -> Iterator[tuple[int, str]]:
             yield 1, f"{DECIDERS[value.__module__]}, in {where}"
         elif name not in stored and not _is_fixed(value):
             yield 1, f"the global {name}, which {where} uses"
-    builtins = {i.argval for c in _codes(code) for i in _instructions(c, "LOAD_GLOBAL")}
+    builtins = {i.argval for c in codes_in(code) for i in instructions(c, "LOAD_GLOBAL")}
     for name in sorted(builtins & BUILT_IN.keys()):
         if name not in function.__globals__:
             yield 2, f"{BUILT_IN[name]}, in {where}"
-    if any(i for c in _codes(code) for i in _instructions(c, "BUILD_SET")):
+    if any(i for c in codes_in(code) for i in instructions(c, "BUILD_SET")):
         yield 2, f"{BUILT_IN['set']}, in {where}"
 
 
-def _instructions(code: types.CodeType, name: str) -> Iterator[dis.Instruction]:
+def instructions(code: types.CodeType, name: str) -> Iterator[dis.Instruction]:
+    """Its instructions of that name."""
     return (each for each in dis.get_instructions(code) if each.opname == name)
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     """It and all that is written within it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType) and inner.co_name != ANNOTATE:
-            yield from _codes(inner)
+            yield from codes_in(inner)
 
 
-def _named(function: types.FunctionType) -> list[tuple[str, Any]]:
+def globals_in(function: types.FunctionType) -> list[tuple[str, Any]]:
     """The globals of its module that it names, each with its value."""
-    names = {i.argval for c in _codes(function.__code__) for i in _instructions(c, "LOAD_GLOBAL")}
+    names = {i.argval for c in codes_in(function.__code__) for i in instructions(c, "LOAD_GLOBAL")}
     space = function.__globals__
     return [(name, space[name]) for name in sorted(names) if name in space]
 
 
-def _closed(function: types.FunctionType) -> list[tuple[str, Any]]:
+def closed_over(function: types.FunctionType) -> list[tuple[str, Any]]:
     """What it closes over, each with its value."""
     found = []
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

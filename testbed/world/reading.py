@@ -17,12 +17,12 @@ from functools import cache
 
 import attrs
 
+from testbed.client.request import Post
 from testbed.code.whose import OWN, SHIPPED, TESTBED, at_place, whose
 from testbed.errors import ScenarioError, UnknownName
 from testbed.invariant import DEATHS, RECORDS, Invariant
 from testbed.objects.dotted import has_field
 from testbed.objects.kinds import KINDS_BY_PLURAL, kinds_below
-from testbed.store.endpoint import Endpoint
 from testbed.store.footprint import ACTOR, ENDPOINT, FAMILIES, HISTORY, KIND, LOG, ORDER, TIME
 from testbed.store.store import plural_of
 
@@ -85,11 +85,11 @@ def check_reads(
     claims: Iterable[Claimed],
     actors: Iterable[str],
     keys: Iterable[str],
-    endpoints: Mapping[str, Endpoint],
+    posts: Mapping[str, Post],
 ) -> None:
     """Raise UnknownName or ScenarioError if a claim declares what the World does not have. The keys
     are those that the Store begins with: one may be of no kind of object."""
-    made_by = {_maker(endpoint) for endpoint in endpoints.values()}
+    made_by = {_maker(post.endpoint) for post in posts.values()}
     there = frozenset(keys)
     kinds = {kind.plural: kind for kind in kinds_below() if kind.plural}
     plurals = {*kinds, *map(plural_of, there)}
@@ -97,7 +97,7 @@ def check_reads(
         there,
         kinds,
         {
-            KIND: plurals, ACTOR: {*actors}, ENDPOINT: {*endpoints},
+            KIND: plurals, ACTOR: {*actors}, ENDPOINT: {*posts},
             FAMILY: {f"{family}:" for family in FAMILIES},
             THING: {*WORDS, *(f"{LOG}{plural}" for plural in plurals)},
         },
@@ -109,7 +109,7 @@ def check_reads(
                 _check(key, claim.invariant.name, known)
 
 
-def _maker(endpoint: Endpoint) -> str:
+def _maker(endpoint: object) -> str:
     """Whose class it is: the testbed's, one that comes with it, or the user's."""
     file = getattr(sys.modules.get(type(endpoint).__module__), "__file__", None)
     maker = OWN if file is None else whose(file)

@@ -42,6 +42,7 @@ from testbed.turns.session import play_all, watched
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.turns.watchdog import Watchdog
+from testbed.world.apart import shared_in
 from testbed.world.attendance import Attendance
 from testbed.world.budget import UNBOUNDED, USUAL, Budget
 from testbed.world.fault_kinds import check_aim
@@ -177,8 +178,7 @@ class World:
         for given in actors:
             factory = factory_of(given)
             actor = made_by(factory)
-            name, switches = actor.name, None
-            is_out = name in self.without
+            name, switches, is_out = actor.name, None, actor.name in self.without
             if (component := actor.component) is not None:
                 switches = self.in_force.of(name, component, actor.told, is_out=is_out)
                 program = getattr(switches, component.program, BUILT_IN)
@@ -296,11 +296,11 @@ class World:
                 check_aim(allowed.fault, (*names, *self.wire.posts))
         if claims := unsure(self._claimed):
             keys = [*self.without, *(entry.key for entry in self.store.snapshot(""))]
-            endpoints = {name: post.endpoint for name, post in self.wire.posts.items()}
-            check_reads(claims, names, keys, endpoints)
+            check_reads(claims, names, keys, self.wire.posts)
         info = RunInfo(
             self.scenario, number, self.faults_max, self.turns_expected, self._is_up,
             budget.delay_max_ms, self.switches, budget.turns_max, budget.instant_turns_max,
+            partial(shared_in, self.table, self.wire),
         )  # fmt: skip
         if (plan := chooser.begin(info)) is None:
             return False

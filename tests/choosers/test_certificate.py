@@ -417,7 +417,7 @@ def test_the_checker_needs_nothing_of_ours(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "violated, in 4 classes of lost_update" in done.stdout
-    assert json.loads(path.read_bytes().splitlines()[0])["format"] == "testbed-certificate/2"
+    assert json.loads(path.read_bytes().splitlines()[0])["format"] == "testbed-certificate/3"
 
 
 def test_faults_of_one_sentence_are_told_apart_by_their_settings(tmp_path: Path) -> None:

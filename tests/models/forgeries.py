@@ -386,8 +386,9 @@ HEADER: dict[str, Forging] = {
     "claims": _header("claims", [], lambda said: said[1:], lambda said: [*said, ["mine", ""]]),
     "sources": _header("sources", {}, lambda said: {**said, "testbed": "0" * 64}),
     "testbed": _header("testbed", "0.0.1"),
+    "tested": _header("tested", lambda said: {**said, "orders": said["orders"] + 1_000}),
     "classes": _header("classes", 0, lambda n: n + 1, lambda n: n - 1),
-    "format": _header("format", "testbed-certificate/1", "testbed-certificate/3", "", "trace"),
+    "format": _header("format", "testbed-certificate/2", "testbed-certificate/4", "", "trace"),
 }
 for _name, _forging in HEADER.items():
     KINDS[f"the header's {_name}"] = _forging

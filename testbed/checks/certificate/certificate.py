@@ -112,6 +112,8 @@ class Certificate:
         header = self.header
         set_to = ", ".join(f"{name}={value}" for name, value in header["switches"].items())
         faults = f"≤ {header['faults_max']} fault{'s' * (header['faults_max'] != 1)}, no delays"
+        orders = header["tested"]["orders"]
+        faults += f", {orders:,} other order{'s' * (orders != 1)}"
         classes = f"{len(self.runs):,} class{'es' * (len(self.runs) != 1)}"
         about = header["scenario"] + f" ({set_to})" * bool(set_to)
         return f"{header['verdict']}, in {classes} of {about}, {faults}"

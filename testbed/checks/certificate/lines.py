@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FORMAT = "testbed-certificate/2"
+FORMAT = "testbed-certificate/3"
+OLDER = {
+    "testbed-certificate/1": "does not bind its verdict",
+    "testbed-certificate/2": "does not say in how many orders its classes were played",
+}
+"""Formats of before, and why a file of theirs proves nothing now."""
 LINE_BYTES_MAX = 64 * 1024 * 1024
 WHOLE_MAX = 2**53
 SHOWN_MAX = 60
@@ -46,6 +51,7 @@ SHAPES: dict[str, Any] = {
         "claims": [(str, str)],
         "sources": {str: str},
         "faults_max": int,
+        "tested": {"orders": int, "turns": int, "seed": str},
         "verdict": str,
         "classes": int,
     },
@@ -112,8 +118,8 @@ def read(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _other_format(said: Any) -> str:
-    if said == "testbed-certificate/1":
-        return f"line 1: it is of {said!r}, which does not bind its verdict; expected {FORMAT!r}"
+    if isinstance(said, str) and (lacks := OLDER.get(said)):
+        return f"line 1: it is of {said!r}, which {lacks}; expected {FORMAT!r}"
     return f"line 1: expected a header with format {FORMAT!r}, found {_shown(said)}"
 
 

@@ -29,8 +29,9 @@ from testbed.errors import ScenarioError
 from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.turns.option import Sentence
 from testbed.turns.trace import Step, summed
+from testbed.words import counted
 
-FORMAT = "testbed-certificate/2"
+FORMAT = "testbed-certificate/3"
 AT_REST = ("quiet", "stuck")
 STREAM = "stream:"
 """Begins the key of a watch, which each commit writes that it hears."""
@@ -82,6 +83,25 @@ class Seen:
     """Which of all that could happen each turn was, the faults counted last."""
     offers: tuple[Offer, ...]
     """What could happen at each turn, and at rest."""
+
+
+@attrs.frozen
+class Tested:
+    """How a search was put to the test: by its classes in other orders."""
+
+    orders: int = 0
+    """How many other orders came to the same."""
+    turns: int = 0
+    """How many turns the search had played, of which a share was spent on orders."""
+    seed: int = 0
+    """What orders were drawn from."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as a certificate has it: a seed may be any number, so it is a text there."""
+        return {"orders": self.orders, "turns": self.turns, "seed": str(self.seed)}
+
+    def __str__(self) -> str:
+        return f", {counted(self.orders, 'other order')}" if self.orders else ""
 
 
 def verdict_of(classes: Iterable[Seen]) -> str:

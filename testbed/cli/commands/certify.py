@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,14 +15,15 @@ from testbed.checks.certificate.lines import CertificateRefused, Unreadable
 from testbed.choosers.certified import Certified
 from testbed.choosers.complete import ANY_FAULT
 from testbed.choosers.equivalence.certificate import Offer, Said, Seen
-from testbed.choosers.equivalence.orders import NO_TOUCH, OrderedTurn
+from testbed.choosers.equivalence.orders import NO_TOUCH, Keys, OrderedTurn
 from testbed.cli.output import say
 from testbed.cli.progress import counting
 from testbed.cli.races import trust_of, whose_code
 from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.code.printable import in_line
-from testbed.errors import ScenarioError
+from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.races.trust import Named, Trust, allowed, line_for, line_naming
+from testbed.search.crossing import Crossing
 from testbed.search.terms import terms_of, world_of
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.turns.option import Sentence
@@ -30,9 +32,16 @@ from testbed.turns.trace import Trace
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 
-UNPLAYED = "what each turn touched, what caused it, what was offered, how each class was judged"
+UNPLAYED = (
+    "what each turn touched, what caused it, what was offered, how each class was judged, in how "
+    "many other orders"
+)
 """What is taken on trust of classes that were not played again."""
-PLAYED = "that footprints are true, and a fault whose occasion passes (docs/search.md)"
+PLAYED = (
+    "that footprints are true in all orders that were not played, and nobody looks by gc, frames, "
+    "private names or a C extension at what others do; a fault whose occasion passes "
+    "(docs/search.md)"
+)
 """What is taken on trust even if all were."""
 
 
@@ -73,23 +82,26 @@ def command(
             {
                 "file": file, "code": 0, "refused": None, "proves": certificate.proves,
                 "verdict": certificate.header["verdict"], "classes": classes,
-                "tried": certificate.tried, "played": played, "on_trust": on_trust, "again": again,
+                "tried": certificate.tried, "played": played,
+                "orders": header["tested"]["orders"] if played == classes else 0,
+                "on_trust": on_trust, "again": again,
             }
         )  # fmt: skip
         return 0
     say(f"{file}: {certificate.proves}.")
     say(
         f"Checked: coherent and closed, {certificate.tried_in_words}; it is of this code, "
-        f"{_alike(played, classes)}."
+        f"{_alike(played, classes, header['tested']['orders'])}."
     )
     say(f"On trust: {on_trust}." + ("" if played == classes else f" Next: {again}"))
     return 0
 
 
-def _alike(played: int, classes: int) -> str:
+def _alike(played: int, classes: int, orders: int) -> str:
     if not played:
         return "and no class was played again"
-    return f"and {played:,} of {counted(classes, 'class', 'es')} played again are alike"
+    also = f", in {counted(orders, 'other order')} as well" if played == classes else ""
+    return f"and {played:,} of {counted(classes, 'class', 'es')} played again are alike{also}"
 
 
 def _refuse(file: str, refused: CertificateRefused, as_json: bool) -> int:
@@ -126,7 +138,8 @@ def hold_against(certificate: Certificate, terms: Mapping[str, Any]) -> None:
 
 
 def play_again(certificate: Certificate, recipe: Scenario, replays: int) -> int:
-    """Play `replays` of its classes again; refuse the certificate if one is not as it says."""
+    """Play `replays` of its classes again, and if these are all, also in the orders in which they
+    were put to the test; refuse the certificate if one is not as it says."""
     header, runs = certificate.header, certificate.runs
     wanted = min(replays, len(runs))
     is_limited = header["faults_max"] < sum(times for _, times in header["allowed"])
@@ -144,16 +157,44 @@ def play_again(certificate: Certificate, recipe: Scenario, replays: int) -> int:
                     f"class {run.number}, played again, is another one: {chooser.difference}"
                 )
             progress(number + 1, wanted)
+    if wanted == len(runs):
+        _play_orders(certificate, recipe)
     return wanted
 
 
-def _seen(certificate: Certificate, run: RunClass) -> Seen:
-    """A class of the file as one of ours."""
+def _play_orders(certificate: Certificate, recipe: Scenario) -> None:
+    """Play its classes in the orders in which the search has played them; refuse the certificate if
+    one comes to something else, or if there are not as many. One that was written without any says
+    so, and claims nothing."""
+    header, keys = certificate.header, Keys()
+    tested = header["tested"]
+    if not (tested["orders"] or tested["turns"]):
+        return
+    if not re.fullmatch(r"-?\d{1,30}", tested["seed"]):
+        raise CertificateRefused(f"no orders are drawn from the seed {tested['seed']!r}")
+    how = {"allows_none": header["allows_none"]}
+    crossing = Crossing(
+        lambda: world_of(recipe, header["switches"], header["added"], **how),
+        "direct", int(tested["seed"]),
+    )  # fmt: skip
+    classes = [_seen(certificate, run, keys) for run in certificate.runs]
+    try:
+        orders = crossing.check(classes, "search again", tested["turns"])
+    except ReplayDiverged as error:
+        raise CertificateRefused(str(error).partition("\n")[0].rstrip(".")) from error
+    if tested["orders"] != orders:
+        said = counted(tested["orders"], "other order")
+        raise CertificateRefused(f"its classes came to the same in {orders:,}, not in {said}")
+
+
+def _seen(certificate: Certificate, run: RunClass, keys: Keys | None = None) -> Seen:
+    """A class of the file as one of ours; with these keys, so that its turns can be ordered."""
     options = [Said(Sentence(*words), settings) for *words, settings in certificate.options]
     turns = tuple(
         OrderedTurn(
             options[step.option - 1].sentence, step.picks, step.at,
-            Footprint(step.reads, step.writes), NO_TOUCH, tuple(causes),
+            did := Footprint(step.reads, step.writes),
+            NO_TOUCH if keys is None else keys.touch(did), tuple(causes),
             options[step.option - 1].settings,
         )
         for step, causes in zip(run.steps, run.causes, strict=True)

@@ -42,7 +42,7 @@ from testbed.cli.searching.report import (
     why_undecided,
 )
 from testbed.cli.show import CODES, say_json
-from testbed.errors import ReplayDiverged, ScenarioError, UnknownName
+from testbed.errors import ScenarioError, UnknownName
 from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.crossing import Crossing
 from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
@@ -54,7 +54,7 @@ from testbed.search.ledger import Ledger
 from testbed.search.planned_run import SearchTask
 from testbed.search.player import Player
 from testbed.search.portfolio import ARMS, ROUND, Portfolio
-from testbed.search.search import Search, Watching
+from testbed.search.search import TIME_IS_UP, Search, Watching
 from testbed.search.sources import digests
 from testbed.search.terms import modules_of, terms_of
 from testbed.version import VERSION
@@ -321,13 +321,11 @@ def _cross(
     """Put a complete search that came to its end to the test; ReplayDiverged if it fails that."""
     if exhaustive is None or not search.is_exhausted:
         return
-    try:
-        after = f"mend that, then search again: {again}"
-        Crossing(player.world, player.task.driver, is_over).check(exhaustive.seen, after)
-    except ReplayDiverged:
-        exhaustive.refute()
-        search.is_exhausted = False
-        raise
+    crossing = Crossing(player.world, player.task.driver, player.task.seed, is_over)
+    search.is_exhausted = False
+    search.is_exhausted = crossing.test(exhaustive, f"mend that, then search again: {again}")
+    if not search.is_exhausted:
+        search.stopped = TIME_IS_UP
 
 
 def _certify(
