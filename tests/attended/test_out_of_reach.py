@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from actors.apiserver import ApiServer
 from actors.shared.user import User
-from testbed import Calm, Trace, World
+from testbed import Actor, Calm, Client, Scenario, Trace, World
 from testbed.attended.casting import attended_by
 from testbed.attended.doorman import Doorman
 from testbed.attended.troupe import Troupe
@@ -28,11 +29,28 @@ SINCE_MS, FOR_MS = 1000, 40_000
 PARTITION = "partition: visitor\n    for: 40s"
 
 
-def visited(world: World) -> None:
+@attrs.frozen
+class Beacon(Actor):
+    """Makes a file for a program to see, once the fault has struck."""
+
+    file: Path = Path()
+
+    async def run(self, client: Client) -> None:
+        """Wait until just after that."""
+        await client.sleep(SINCE_MS + 1)
+        self.file.touch()
+
+
+def visit(folder: Path) -> Scenario:
     """A program asks twice, and a user creates a pod meanwhile."""
-    world.serve(ApiServer)
-    world.add(Pod.of("p"))
-    world.start(Absent("visitor"), User("user", ((SINCE_MS, Pod.of("q")),)))
+
+    def visited(world: World) -> None:
+        world.serve(ApiServer)
+        world.add(Pod.of("p"))
+        user = User("user", ((SINCE_MS, Pod.of("q")),))
+        world.start(Absent("visitor"), user, Beacon("beacon", folder / "go"))
+
+    return of(visited)
 
 
 def played(fault: str, folder: Path, *asked: str) -> Trace:
@@ -40,7 +58,7 @@ def played(fault: str, folder: Path, *asked: str) -> Trace:
     all the same. The visitor asks this."""
     text = f"scenario: visited\nfaults:\n  - {fault}\n    after: user create pods/default/q\n"
     commands = {"visitor": client("asker", *asked)}
-    recipe = attended_by(of(visited), commands, lambda: folder, TIMES)
+    recipe = attended_by(visit(folder), commands, lambda: folder, TIMES)
     trace = Trace({}, keep=True)
     assert play(parse(text, "race"), recipe, trace=trace, driver="direct").verdict.is_held
     return trace
@@ -50,7 +68,7 @@ def played(fault: str, folder: Path, *asked: str) -> Trace:
 def test_who_is_out_of_reach_goes_on_later(fault: str, tmp_path: Path) -> None:
     """It does so at the end of that time, though nothing else is due then; and what it sends while
     it is cut off joins when it can be reached again, and is answered."""
-    trace = played(fault, tmp_path, GET, "SLEEP 0.2", GET)
+    trace = played(fault, tmp_path, GET, f"AWAIT {tmp_path / 'go'}", GET)
     told = [line for line in written(tmp_path, "visitor") if line != "goes on"]
     assert told == ["began", *[f"{GET} 200"] * 2, "done"]
     first, second = (step.now_ms for step in trace.steps if step.kind == JOIN)

@@ -41,10 +41,12 @@ def race_in(text: str) -> Race:
     return parse(f"scenario: pair\n{text}", "pair.race.yaml")
 
 
-def played(folder: Path, race: str, alpha: tuple[str, ...], *beta: str) -> Played:
+def played(
+    folder: Path, race: str, alpha: tuple[str, ...], *beta: str, times: WallTimes = TIMES
+) -> Played:
     """The play of a race file in which these two ask that."""
     commands = {"alpha": client("asker", *alpha), "beta": client("asker", *beta)}
-    recipe = attended_by(scenario.of(pair), commands, lambda: folder, TIMES)
+    recipe = attended_by(scenario.of(pair), commands, lambda: folder, times)
     found = play(race_in(race), recipe)
     assert found.verdict.is_held, str(found.verdict)
     for fate in found.fates:
@@ -170,7 +172,10 @@ HEARS, MADE, LOOKED = "alpha: MODIFIED q", "beta: PATCH q 200", "beta: GET q 200
 def test_who_hears_first(race: str, expected: list[str], tmp_path: Path) -> None:
     """Of a patch the program that has made it, or the one that watches, hears first, as the race
     file has it; the others wait."""
-    played(tmp_path, race, (f"WATCH {PODS}",), f"PATCH {Q} {BODY}", "SLEEP 0.15", f"GET {Q}")
+    # The World has told of the patch, or holds that back, long before it is asked again.
+    patient = attrs.evolve(TIMES, quiet_s=2, silence_s=2)
+    asked = (f"PATCH {Q} {BODY}", "SLEEP 0.8", f"GET {Q}")
+    played(tmp_path, race, (f"WATCH {PODS}",), *asked, times=patient)
     assert [line for line in order(tmp_path) if line in (HEARS, MADE, LOOKED)] == expected
 
 
