@@ -32,6 +32,7 @@ from testbed.teaching.noting import (
     outcome_of,
     recorded_in,
 )
+from testbed.turns.garbage import collected_between
 from testbed.turns.happening import Key, key_of
 from testbed.turns.head import Head
 from testbed.turns.life import Role, Seat
@@ -259,4 +260,5 @@ def play_alone(stage: Stage, program: str, mine: Lives, runs: Sequence[Noted]) -
             world = stage.recipe.world(stage.switches, faults=run.faults)
             yield Alone(world, mine, actors_of(world, program), turns)
 
-    play_all(heads(), driver="direct")
+    with collected_between():
+        play_all(heads(), driver="direct")

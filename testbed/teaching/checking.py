@@ -4,8 +4,8 @@
    So all that plays a scenario can play the Run that was refused.
 2. The trials are played in order. A varied one draws names and numbers by the seed.
 3. The first Run that does not hold is shrunk to the few lines it needs, and its story is told.
-4. If all Runs of a trial hold, each life of the answer is played again alone (`alone`): it must do
-   the same without the others.
+4. If all trials hold, each life of the answer is played again alone (`alone`): it must do the same
+   without the others.
 """
 
 from __future__ import annotations
@@ -66,16 +66,15 @@ def checked_class(
     level: LearnLevel, program: str, *, seed: int, on_run: OnRun = _follow_nothing
 ) -> CheckedAnswer:
     """Check the program that switches call so; `built_in` is the careless one."""
-    tried = list[TriedTrial]()
+    tried, stages = list[TriedTrial](), list[Stage]()
     for trial in level.trials:
         if any(each.outcome == REFUSED for each in tried):
             tried.append(TriedTrial(name=trial.name, outcome=NOT_PLAYED))
             continue
-        stage = staged(level, trial, program, seed, on_run)
-        found = try_trial(stage, trial, program)
-        if found.outcome == HELD and program in own():
-            found = try_alone(stage, found, program)
-        tried.append(found)
+        stages.append(staged(level, trial, program, seed, on_run))
+        tried.append(try_trial(stages[-1], trial, program))
+    if program in own() and all(each.outcome == HELD for each in tried):
+        tried = [try_alone(*each, program) for each in zip(stages, tried, strict=True)]
     return CheckedAnswer(
         level=level.number, name=level.name, program=program, seed=seed, trials=tuple(tried)
     )

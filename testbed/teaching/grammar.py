@@ -107,7 +107,7 @@ def _of_what_is_lent(tree: ast.Module, level: str, may: str) -> Iterator[Complai
         match node:
             case ast.ImportFrom(module=str(module), names=names, level=0):
                 reached = [(f"{module}.{each.name}", each.name) for each in names]
-            case ast.Attribute():
+            case ast.Attribute() if ast.unparse(node).partition(".")[0] in imported:
                 reached = [(_origin(node, imported), ast.unparse(node))]
             case _:
                 continue

@@ -16,6 +16,7 @@ from testbed.fault import Fault
 from testbed.invariant import Verdict
 from testbed.policy import own
 from testbed.store.endpoint import Operation
+from testbed.turns.garbage import collected_between
 from testbed.turns.happening import Key, key_of
 from testbed.turns.life import Role
 from testbed.turns.option import PICK, RESUME, SERVE, START, WAKE, Choice, Option
@@ -145,12 +146,19 @@ def state_of(role: Role) -> tuple[Any, ...]:
 
 def noted(
     recipe: Scenario, switches: Mapping[str, Any], runs: Sequence[PlayedRun]
-) -> Iterator[tuple[Verdict, list[NotedTurn]]]:
+) -> list[tuple[Verdict, list[NotedTurn]]]:
     """Play these Runs again, in this order; of each, its Verdict and its turns."""
-    for run in runs:
-        world = recipe.world(switches, faults=run.faults)
-        chooser = _Noting(run.choices, world.table)
-        world.prepare(chooser, trace=Trace({}, keep=False))
-        play_all([world], driver="direct")
-        assert world.verdict is not None
-        yield world.verdict, chooser.turns
+    found = list[tuple[Verdict, list[NotedTurn]]]()
+
+    def worlds() -> Iterator[World]:
+        for run in runs:
+            world = recipe.world(switches, faults=run.faults)
+            chooser = _Noting(run.choices, world.table)
+            world.prepare(chooser, trace=Trace({}, keep=False))
+            yield world
+            assert world.verdict is not None
+            found.append((world.verdict, chooser.turns))
+
+    with collected_between():
+        play_all(worlds(), driver="direct")
+    return found

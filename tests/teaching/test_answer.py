@@ -233,7 +233,8 @@ def test_an_answer_may_have_what_it_needs(tmp_path: Path) -> None:
         + CLASS
         + '    """Counts."""\n\n    step: int = 1\n\n'
         + RUN
-        + "memory = Memory()\n        memory.count += self._more(1)\n\n"
+        + "memory = Memory()\n        memory.count += self._more(1)\n        copy = self\n"
+        + "        _name = copy.name\n\n"
         + "    def _more(self, one: int) -> int:\n        return one + RETRY_MS\n"
     )
     with answering(LEVEL, written(tmp_path, text)) as answer:

@@ -172,7 +172,7 @@ class Vigil:
 def time_used(group: int) -> int | None:
     """The processor time that all processes of that group have used, in ticks; None if it cannot be
     told, or if one of them is ready to run."""
-    used = 0
+    used: int | None = None
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             # Behind the name, which may hold anything, come the state, the parent and the group.
@@ -180,8 +180,8 @@ def time_used(group: int) -> int | None:
             if int(fields[2]) == group:
                 if fields[0] not in ASLEEP:
                     return None
-                used += int(fields[11]) + int(fields[12])
-    return used or None
+                used = (used or 0) + int(fields[11]) + int(fields[12])
+    return used
 
 
 def _not_started(printed: bytes) -> str:
