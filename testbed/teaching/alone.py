@@ -24,9 +24,11 @@ from testbed.errors import ApiError, ReplayDiverged
 from testbed.store.watch import Watch
 from testbed.teaching.looks import Stage
 from testbed.teaching.noting import (
+    Lives,
     NotedTurn,
     PlayedRun,
     actors_of,
+    needed,
     next_of,
     noted,
     outcome_of,
@@ -36,14 +38,11 @@ from testbed.turns.garbage import collected_between
 from testbed.turns.happening import Key, key_of
 from testbed.turns.head import Head
 from testbed.turns.life import Role, Seat
-from testbed.turns.option import ASIDE, FAULT, PICK, SERVE, START, Option
+from testbed.turns.option import FAULT, PICK, SERVE, START, Option
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Record
 from testbed.world.world import World
-
-Lives = tuple[str, int]
-"""The name of an actor, and the number of one of its lives."""
 
 
 def lives_in(turns: Sequence[NotedTurn], actors: Sequence[str]) -> list[Lives]:
@@ -137,8 +136,6 @@ class Alone(Head):
         table.pending.now_ms = turn.now_ms
         for marked in (table.marks.reads, table.marks.writes, table.marks.changes):
             marked.clear()
-        if kind in ASIDE:
-            return None
         is_mine = turn.actor == self._name and turn.life == self._life
         if kind == FAULT:
             is_mine = turn.actor == self._name and self._role.is_up
@@ -248,7 +245,7 @@ def noted_again(
         if outcome_of(verdict) != run.outcome:
             raise ReplayDiverged(f"a Run {run.outcome[1]!r} ends {verdict.end!r} when it is played")
         for mine in lives_in(turns, actors):
-            found.setdefault(mine, []).append((run, turns))
+            found.setdefault(mine, []).append((run, needed(turns, mine, actors)))
     return sorted(found.items())
 
 

@@ -6,10 +6,8 @@ was performed and when, what each request asked, and what each life was about to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import attrs
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.fault import Fault
@@ -19,7 +17,7 @@ from testbed.store.endpoint import Operation
 from testbed.turns.garbage import collected_between
 from testbed.turns.happening import Key, key_of
 from testbed.turns.life import Role
-from testbed.turns.option import PICK, RESUME, SERVE, START, WAKE, Choice, Option
+from testbed.turns.option import ASIDE, FAULT, PICK, RESUME, SERVE, START, WAKE, Choice, Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
@@ -29,12 +27,13 @@ from testbed.world.world import World
 
 OWN_MOVES = (SERVE, START, RESUME, WAKE)
 """The kinds of Options that the code of an actor offers by itself."""
+Lives = tuple[str, int]
+"""The name of an actor, and the number of one of its lives."""
 Next = tuple[tuple[Any, ...], ...]
 """What a life may do next: the sentence of each of its Options, and of a timer when it is due."""
 
 
-@attrs.frozen
-class PlayedRun:
+class PlayedRun(NamedTuple):
     """One Run that has held: how it was chosen, and how it ended."""
 
     choices: tuple[Choice, ...]
@@ -44,8 +43,7 @@ class PlayedRun:
     """The Verdict in short, see `outcome_of`."""
 
 
-@attrs.frozen(kw_only=True)
-class NotedTurn:
+class NotedTurn(NamedTuple):
     """One turn of a Run, or one pick in it."""
 
     key: Key
@@ -98,6 +96,18 @@ def recorded_in(records: Sequence[Record]) -> tuple[tuple[str, Any], ...]:
     return tuple((record.name, record.facts) for record in records)
 
 
+def needed(turns: Sequence[NotedTurn], mine: Lives, actors: Collection[str]) -> list[NotedTurn]:
+    """The turns without those that say nothing to that life, and without what only others do."""
+    found = list[NotedTurn]()
+    for turn in turns:
+        kind, is_mine = turn.key[0].kind, (turn.actor, turn.life) == mine
+        if is_mine or turn.actor not in actors or kind == FAULT:
+            found.append(turn)
+        elif kind == SERVE:
+            found.append(turn._replace(next=(), records=()))
+    return found
+
+
 class _Noting(Chooser):
     """Makes the choices of a Run again, and notes its turns."""
 
@@ -120,6 +130,8 @@ class _Noting(Chooser):
 
     def ended(self, step: Step) -> None:
         option, table = step.option, self._table
+        if option.kind in ASIDE:
+            return
         begins = begins_life(option)
         life = option.nth if begins else option.life
         post = getattr(option.source, "post", None)

@@ -106,11 +106,13 @@ def be_part(part: CheckPart, changed: Callable[[], str], into: int, seal: Seal) 
         look()
         message = encoded({**result, "kept": kept}) + b"\n" + more
     except NotOurs as error:
-        message = encoded({"mark": REFUSED, "reason": line(f"it tried to change {error}")})
+        tried = line(f"it tried to change {error}")
+        message = encoded({"mark": REFUSED, "reason": tried, "kept": kept})
     except OutOfMemory:
         message = spent
     except BaseException as error:  # noqa: BLE001 - whatever it is, it goes no further
-        message = spent if peak_mb() > most_mb else encoded(_ended_by(error, part.file))
+        ended = {**_ended_by(error, part.file), "kept": kept}
+        message = spent if peak_mb() > most_mb else encoded(ended)
     end(message)
 
 
@@ -159,14 +161,16 @@ def _again(part: CheckPart, _: Callable[[str, int], None]) -> tuple[dict[str, An
             found = noted_again(stage, answer.__name__, pickle.loads(part.runs))
         except (HarnessError, Overrun) as error:
             return _unlike(part, error), b""
-        return {"lives": [mine for mine, _ in found]}, pickle.dumps(found)
+        told = [pickle.dumps(runs) for _, runs in found]
+        lives = [(*mine, len(each)) for (mine, _), each in zip(found, told, strict=True)]
+        return {"lives": lives}, b"".join(told)
 
 
 def _alone(part: CheckPart, _: Callable[[str, int], None]) -> tuple[dict[str, Any], bytes]:
     with answering(part.level, part.file) as answer:
-        runs = dict(pickle.loads(part.runs))[part.life]
+        stage, runs = _stage(part, answer.__name__), pickle.loads(part.runs)
         try:
-            play_alone(_stage(part, answer.__name__), answer.__name__, part.life, runs)
+            play_alone(stage, answer.__name__, part.life, runs)
         except (HarnessError, Overrun) as error:
             return _unlike(part, error), b""
         return {}, b""

@@ -19,7 +19,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +126,18 @@ class Sitting:
             held.append(told.more)
         for number, more in enumerate(held):
             again = self._play(kind=AGAIN, trial=number, runs=more)
-            lives = [tuple(life) for life in again.result.get("lives", ())]
-            for told in (again, *(self._alone(number, again.more, life) for life in lives)):
+            for told in (again, *self._alone(number, again)):
                 if told.is_over:
                     return {**told.result, "runs": runs, "kept": kept}
         return {"mark": PASSED, "runs": runs, "kept": kept}
 
-    def _alone(self, trial: int, noted: bytes, life: tuple[str, int]) -> PartResult:
-        return self._play(kind=ALONE, trial=trial, runs=noted, life=life)
+    def _alone(self, trial: int, again: PartResult) -> Iterator[PartResult]:
+        """Play each life alone that there was in the Runs of that trial."""
+        begin = 0
+        for name, number, length in again.result.get("lives", ()):
+            runs = again.more[begin : begin + length]
+            begin += length
+            yield self._play(kind=ALONE, trial=trial, runs=runs, life=(name, number))
 
     def _play(self, **what: Any) -> PartResult:
         """Play one part in a process of its own; return what it has told, or why it told

@@ -13,7 +13,9 @@ from testbed.teaching.marking.limits import ANSWER_BYTES
 from testbed.teaching.marking.mark import in_a_line
 from testbed.teaching.marking.submissions import Submission, student_name, submissions
 
-POSIX = pytest.mark.skipif(os.name != "posix", reason="needs links and pipes among the files")
+POSIX = pytest.mark.skipif(
+    os.name != "posix", reason="needs POSIX: links and pipes among the files"
+)
 
 
 def _hand_in(folder: Path, student: str, level: int = 1, text: bytes = b"x = 1\n") -> Path:
