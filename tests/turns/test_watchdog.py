@@ -29,7 +29,7 @@ from testbed.turns.recorded import load
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Step, Trace
-from testbed.turns.watchdog import Watchdog, by_processor_time
+from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
 from testbed.world.world import World
@@ -139,23 +139,6 @@ def test_a_slow_turn_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(1.0)
 
     assert world_of(alpha=slow).run(Calm()).is_held
-
-
-def test_a_turn_is_ended_by_the_processor_time_that_it_has_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Where a verdict goes by it: one that gets nothing of a busy machine, here since it sleeps, is
-    not ended; one that spins is."""
-    monkeypatch.setattr(watchdog, "SECONDS", 0.1)
-
-    async def waits(client: Client) -> None:
-        time.sleep(0.4)
-        await client.sleep(1)
-
-    with by_processor_time():
-        assert world_of(alpha=waits).run(Calm()).is_held
-        assert world_of(alpha=spins).run(Calm()).end == "alpha did not yield after turn 2"
-    assert world_of(alpha=waits).run(Calm()).end == "alpha did not yield after turn 1"
 
 
 def test_a_task_that_spins_in_trio_is_ended() -> None:
