@@ -7,8 +7,9 @@ when it crosses, as it would be on a real wire, and a refusal is an exception of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import copy
+from functools import cache
 from typing import Any
 
 import attrs
@@ -39,29 +40,40 @@ def handed(value: Any) -> Any:
     if kind is dict:
         return {name: handed(held) for name, held in value.items()}
     if kind is tuple:
-        items = tuple(map(handed, value))
-        return value if _are_same(value, items) else items
+        given = _all_handed(value)
+        return value if given is value else tuple(given)
     if kind is Map:
-        given = {name: handed(held) for name, held in value.items()}
-        return value if _are_same(value.values(), given.values()) else Map(given)
+        held = tuple(value.values())
+        given = _all_handed(held)
+        return value if given is held else Map(zip(value, given, strict=True))
     return _with_fields_handed(value) if attrs.has(kind) else value
 
 
 def _with_fields_handed(value: Any) -> Any:
     """The same of an attrs class; its own fields decide unless it is frozen itself."""
-    fields = attrs.fields(value.__class__)
-    held = [getattr(value, field.name) for field in fields]
-    given = list(map(handed, held))
-    if is_frozen(value.__class__) and _are_same(held, given):
+    names, is_fixed = _fields(value.__class__)
+    held = tuple([getattr(value, name) for name in names])
+    given = _all_handed(held)
+    if is_fixed and given is held:
         return value
     made = copy(value)
-    for field, each in zip(fields, given, strict=True):
-        object.__setattr__(made, field.name, each)
+    for name, each in zip(names, given, strict=True):
+        object.__setattr__(made, name, each)
     return made
 
 
-def _are_same(some: Iterable[object], others: Iterable[object]) -> bool:
-    return all(one is other for one, other in zip(some, others, strict=True))
+def _all_handed(held: tuple[Any, ...]) -> Sequence[Any]:
+    """Each of these as it crosses; the same tuple if all do as they are."""
+    if SETTLED.issuperset(map(type, held)):
+        return held
+    given = list(map(handed, held))
+    return held if all(one is other for one, other in zip(held, given, strict=True)) else given
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, ...], bool]:
+    """The names of the fields of an attrs class, and whether it is frozen."""
+    return tuple([field.name for field in attrs.fields(kind)]), is_frozen(kind)
 
 
 def refused(error: ApiError) -> ApiError:
@@ -73,7 +85,8 @@ def refused(error: ApiError) -> ApiError:
 def asked(operation: Operation) -> Operation:
     """What its Endpoint is given of an Operation that an actor has made itself."""
     body, options = operation.body, operation.options
-    given = handed(body)
-    if given is body and options is NO_OPTIONS:
+    given = body if body.__class__ in SETTLED else handed(body)
+    settled = options if options is NO_OPTIONS else handed(options)
+    if given is body and settled is options:
         return operation
-    return attrs.evolve(operation, body=given, options=handed(options))
+    return attrs.evolve(operation, body=given, options=settled)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from testbed.client.handed import handed, refused
+from testbed.client.handed import SETTLED, handed, refused
 from testbed.client.open_watch import OpenWatch, Streams
 from testbed.client.request import Post, Request
 from testbed.errors import CONNECTION_LOST, ApiError, Crashed, TimedOut, Unavailable, WatchBroken
@@ -20,6 +20,7 @@ from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.store.watch import Cursor, Watch
 from testbed.turns.life import Role, Seat
 from testbed.turns.option import FEED, START, WAKE, Option
+from testbed.turns.shared import Both, shared
 from testbed.turns.table import Table
 
 COUNT = "count"
@@ -82,13 +83,16 @@ class Wire:
         # The Endpoint is given the time, and its answer may depend on that.
         life.saw_time_at = table.step
         try:
-            with post.in_service(table.marks):
+            table.marks.is_served = not post.memory
+            try:
                 next(post.endpoint.handle(operation, life.role.name, table.pending.now_ms))
+            finally:
+                table.marks.is_served = False
         except StopIteration as done:
             value = done.value
             if isinstance(value, Watch):
                 value = OpenWatch(self.streams, post, value, life, operation)
-            return handed(value)
+            return value if value.__class__ in SETTLED else handed(value)
         except ApiError as error:
             raise refused(error) from None
         except Exception as error:
@@ -138,6 +142,14 @@ class Wire:
                 "name one of these, or let the scenario serve it: world.serve(…)",
             )
         return post
+
+    def shares(self) -> Both | None:
+        """The first object that two actors, or an actor and an Endpoint, hold and that can change;
+        None if none is seen."""
+        parties: dict[str, list[object]] = {
+            name: [role.factory()] for name, role in self.table.roles.items()
+        }
+        return shared({**parties, **{name: [post.endpoint] for name, post in self.posts.items()}})
 
     # -- pauses, feeds, streams -----------------------------------------------------------------
 

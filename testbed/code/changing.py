@@ -37,7 +37,7 @@ def can_change(value: object) -> bool:
     kind = type(value)
     if isinstance(value, CONTAINERS):
         # A dict that refuses to be written, such as a Map.
-        return not isinstance(value, dict) or kind.__setitem__ in _WRITES or is_users(kind)
+        return getattr(kind, "__setitem__", None) in _WRITES or not isinstance(value, dict)
     if isinstance(value, KEEPERS):
         return True
     if isinstance(value, STEADY) or callable(value) or is_frozen(kind):

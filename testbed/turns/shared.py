@@ -37,7 +37,7 @@ LOOKAHEAD = 6
 """How many instructions behind a global a write of one of its items may stand."""
 
 
-class Place(NamedTuple):
+class HeldAt(NamedTuple):
     """Where one party holds something."""
 
     party: str
@@ -50,16 +50,16 @@ class Both(NamedTuple):
     """Something that two parties hold."""
 
     what: str
-    one: Place
-    other: Place
+    one: HeldAt
+    other: HeldAt
 
 
 def shared(parties: Mapping[str, Iterable[object]]) -> Both | None:
     """The first thing that two of these hold and that can change; None if there is none. Each is
     given with what it begins with: an actor, an Endpoint."""
-    met: dict[object, tuple[object, Place]] = {}
+    met: dict[object, tuple[object, HeldAt]] = {}
     for party, things in parties.items():
-        mine: dict[object, tuple[object, Place]] = {}
+        mine: dict[object, tuple[object, HeldAt]] = {}
         for key, what, place in _held(party, things):
             known = mine.get(key)
             if known is None or (place.writes and not known[1].writes):
@@ -79,7 +79,7 @@ def _named(what: object, *, is_variable: bool) -> str:
     return "a variable" if is_variable else f"a {type(what).__name__}"
 
 
-def _held(party: str, things: Iterable[object]) -> Iterator[tuple[object, object, Place]]:
+def _held(party: str, things: Iterable[object]) -> Iterator[tuple[object, object, HeldAt]]:
     """What can change and is held from there on, each with a key of its own and its place."""
     left = [("it", thing) for thing in things]
     seen: dict[int, object] = {}
@@ -89,12 +89,12 @@ def _held(party: str, things: Iterable[object]) -> Iterator[tuple[object, object
             continue
         seen[id(thing)] = thing
         if can_change(thing):
-            yield id(thing), thing, Place(party, words, writes=False)
+            yield id(thing), thing, HeldAt(party, words, writes=False)
         if isinstance(thing, types.FunctionType):
             if not _is_read(thing):
                 continue
             for key, what, where, writes in _variables(thing):
-                yield key, what, Place(party, where, writes)
+                yield key, what, HeldAt(party, where, writes)
         left += _within(words, thing)
 
 

@@ -42,7 +42,6 @@ from testbed.turns.session import play_all, watched
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.turns.watchdog import Watchdog
-from testbed.world.apart import shared_in
 from testbed.world.attendance import Attendance
 from testbed.world.budget import UNBOUNDED, USUAL, Budget
 from testbed.world.fault_kinds import check_aim
@@ -300,7 +299,7 @@ class World:
         info = RunInfo(
             self.scenario, number, self.faults_max, self.turns_expected, self._is_up,
             budget.delay_max_ms, self.switches, budget.turns_max, budget.instant_turns_max,
-            partial(shared_in, self.table, self.wire),
+            self.wire.shares,
         )  # fmt: skip
         if (plan := chooser.begin(info)) is None:
             return False

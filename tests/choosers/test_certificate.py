@@ -217,8 +217,9 @@ def proof(name: str, path: Path) -> tuple[Forged, dict[str, Any]]:
     play_runs(scenario, chooser, lambda _: True, runs_max=3_000, driver="direct")
     ends = [seen.end for seen in chooser.seen]
     whole = [attrs.evolve(seen, end="quiet") for seen in chooser.seen]
-    terms = {**terms_of(scenario), "faults_max": sum(f.times_max for f in scenario.world().allowed)}
-    write(path, chooser.header, terms, whole)
+    faults_max = sum(fault.times_max for fault in scenario.world().allowed)
+    found = {"faults_max": faults_max, "tested": chooser.tested.as_dict()}
+    write(path, chooser.header, {**terms_of(scenario), **found}, whole)
     true = Forged.of(path)
     for each, end in zip(true.classes, ends, strict=True):
         each["end"] = end

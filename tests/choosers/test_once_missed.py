@@ -79,7 +79,8 @@ SUCCEEDED = {
         latencies=({"what": "* notes", "actor": "*", "at": "*", "serve_ms": 3},),
     ),
     "a pause that was over already when a commit ended it": Drawn(
-        (does(("ask", {"endpoint": "ledger", "verb": "behind"})),) * 2, endpoints=("ledger",)
+        tuple(does(("ask", {"endpoint": "ledger", "verb": "behind"})) for _ in range(2)),
+        endpoints=("ledger",),
     ),
 }
 

@@ -20,6 +20,7 @@ from testbed import Actor, Client, World
 from testbed.choosers.complete import Complete
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Note
+from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.shared import shared
 from testbed.world.scenario import of, play_runs
@@ -97,7 +98,7 @@ WAYS: dict[str, Callable[[Any], object]] = {
 CHANGING: dict[str, Callable[[], object]] = {
     "list": list, "dict": dict, "set": set, "deque": deque, "Counter": Counter,
     "bytearray": lambda: bytearray(b"x"), "Random": lambda: random.Random(1), "Open": Open,
-    "count": itertools.count, "generator": lambda: (n for n in ()),
+    "count": itertools.count, "generator": lambda: (n for n in "ab"),
     "SimpleNamespace": SimpleNamespace,
 }  # fmt: skip
 STEADY: dict[str, object] = {
@@ -224,7 +225,7 @@ def test_what_a_class_keeps_is_seen_if_it_fills_it() -> None:
     both = shared({"a": [Keeps("a")], "b": [Keeps("b")]})
     assert both is not None
     assert both.one.words == "`seen` of the class Keeps"
-    Keeps.run = Looks.run  # type: ignore[method-assign]
+    Keeps.run = Looks.run  # type: ignore[assignment, method-assign]
     assert shared({"a": [Keeps("a")], "b": [Keeps("b")]}) is None
 
 
@@ -247,8 +248,8 @@ def a_list_that_an_endpoint_shows(world: World) -> None:
     box: list[int] = []
 
     class Keeps(StoreEndpoint):
-        def __init__(self, *given: Any) -> None:
-            super().__init__(*given, name="keeps")
+        def __init__(self, store: Store) -> None:
+            super().__init__(store, "keeps")
             self.box = box
 
     async def looks(client: Client) -> None:

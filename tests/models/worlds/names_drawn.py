@@ -76,7 +76,8 @@ OURS: dict[str, str] = {
     "Evidence.wire": "the testbed's own parts, for its own claims",
     **{f"Store.{name}": "the harness's side of the Store, as its docstring says" for name in (
         "marks", "clock", "window", "check_readable", "check_since", "heard", "look_back",
-        "mark_revision_read", "listeners", "touched", "first_after", "compact")},
+        "mark_revision_read", "listeners", "touched", "first_after", "compact", "unmarked",
+        "has_given_log")},
     **{f"{kind}.{name}": PLAIN for kind in ("Listing", "Delivery", "Record")
        for name in ("__eq__", "__hash__", "__repr__")},
     **{f"Record.{name}": "how a trace and a story show it" for name in (
