@@ -279,6 +279,12 @@ class CacheItems(Mapping[str, O]):
     def __getitem__(self, key: str) -> O:
         return self._look()[key]
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """The object at that key, or else the default."""
+        cache = self._cache
+        cache._table.marks.reads.append(cache._key)
+        return cache._held.get(key, default)
+
     def __len__(self) -> int:
         return len(self._look())
 

@@ -17,7 +17,7 @@ import attrs
 from testbed.code.whose import OWN, SHIPPED, whose
 
 CONTAINERS = (list, dict, set, bytearray, deque, array)
-"""What can change and is Python's own; a dict that refuses to be written is one of ours."""
+"""What can change and is Python's own."""
 KEEPERS = (Iterator, IOBase, Random, SimpleNamespace)
 """What goes on where it was left."""
 STEADY = (tuple, frozenset, str, bytes, Enum, BaseException, type, ModuleType, FunctionType)
@@ -36,16 +36,12 @@ def can_change(value: object) -> bool:
     own that is not frozen. What a library makes is believed not to, and so is what has no field."""
     kind = type(value)
     if isinstance(value, CONTAINERS):
-        # A dict that refuses to be written, such as a Map.
-        return getattr(kind, "__setitem__", None) in _WRITES or not isinstance(value, dict)
+        return kind.__hash__ is None  # a dict that refuses to be written has a hash, such as a Map
     if isinstance(value, KEEPERS):
         return True
     if isinstance(value, STEADY) or callable(value) or is_frozen(kind):
         return False
     return is_users(kind) and bool(fields_of(value))
-
-
-_WRITES = (dict.__setitem__,)
 
 
 def is_users(kind: type) -> bool:

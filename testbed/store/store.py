@@ -99,7 +99,9 @@ class Store(KeptState):
     def peek(self, key: str, at: int | None = None) -> Entry | None:
         """As `get`, for the harness: it leaves no mark. It also knows the state before the oldest
         Change that is kept, as a server does that has not read that yet."""
-        return self.get(key, at) if self._is_served() else self._peek(key, at)
+        marks = self.marks
+        is_served = marks is not None and marks.is_served
+        return self.get(key, at) if is_served else self._peek(key, at)
 
     def range(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """All Entries under a prefix, sorted by key: one consistent snapshot."""
@@ -120,7 +122,8 @@ class Store(KeptState):
 
     def snapshot(self, prefix: str, at: int | None = None, limit: int | None = None) -> list[Entry]:
         """As `range`, for the harness: it leaves no mark, and knows as much as `peek`."""
-        if self._is_served():
+        marks = self.marks
+        if marks is not None and marks.is_served:
             return self.range(prefix, at, limit)
         return self._snapshot(prefix, at, limit)
 

@@ -6,7 +6,7 @@ import itertools
 import logging
 import random
 import re
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
@@ -97,6 +97,7 @@ WAYS: dict[str, Callable[[Any], object]] = {
 }  # fmt: skip
 CHANGING: dict[str, Callable[[], object]] = {
     "list": list, "dict": dict, "set": set, "deque": deque, "Counter": Counter,
+    "OrderedDict": OrderedDict,
     "bytearray": lambda: bytearray(b"x"), "Random": lambda: random.Random(1), "Open": Open,
     "count": itertools.count, "generator": lambda: (n for n in "ab"),
     "SimpleNamespace": SimpleNamespace,
