@@ -11,6 +11,7 @@ from textwrap import dedent
 
 import pytest
 
+from testbed.checks.certificate.lines import OLDER
 from testbed.cli import main
 from tests.models.forged import Forged, lines_of, write_lines
 
@@ -203,6 +204,36 @@ def test_a_hostile_header_is_told_so(
     assert "refused: line 1: " in out
     assert "\x1b" not in out
     assert err == ""
+
+
+@pytest.mark.parametrize(("older", "why"), OLDER.items())
+def test_a_certificate_of_before_is_refused(
+    older: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what such a file does not say, and to search again; exit 2."""
+    path = tmp_path / "older.jsonl"
+    write_lines(path, [{"format": older, "classes": 1}])
+    assert main(["certify", str(path)]) == 2
+    out = capsys.readouterr().out
+    assert f"it is of {older!r}, which {why}" in out
+    assert "\nNext: search again" in out
+
+
+def test_a_certificate_with_other_orders_is_refused(
+    proof: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If all of its classes are played, so are the orders that it speaks of."""
+    first, *rest = lines_of(proof)
+    tested = first["tested"]
+    assert tested["orders"] > 4
+    for change, why in (
+        ({"orders": tested["orders"] + 1}, f"came to the same in {tested['orders']}, not in"),
+        ({"seed": "none"}, "no orders are drawn from the seed 'none'"),
+    ):
+        other = proof.with_name("other.jsonl")
+        write_lines(other, [{**first, "tested": {**tested, **change}}, *rest])
+        assert main(["certify", str(other), "--replay", "99"]) == 1
+        assert why in capsys.readouterr().out
 
 
 def test_a_folder_or_nothing_at_all_cannot_be_read(
