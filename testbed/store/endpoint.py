@@ -167,7 +167,8 @@ class Remembering(Endpoint, Protocol):
     """An Endpoint that marks what it remembers from one Operation to the next, key by key, with
     `store.mark`. An Endpoint that does not say so need not have this field: each part that it
     serves then writes one key, `memory:<name>`, and so keeps its place among the others. Its place
-    among all commits is kept, too, for it may see them in the Store in any way."""
+    among all commits is kept, too, for it may see them in the Store in any way. One that says so
+    says nothing of its reads: each leaves a mark, but for those by `store.unmarked`."""
 
     marks_memory: ClassVar[bool]
     """True. The class itself must say so, and a subclass must say it again."""
