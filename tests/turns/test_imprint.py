@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,13 +34,13 @@ from testbed.world.world import World
 from tests.shared.lots import drawing_lots
 from tests.shared.stage import Puppet, note
 
-COUNTED = [0]
+COUNTED = SimpleNamespace(times=0)
 
 
 def count_up() -> int:
     """How often it was called in this process: what no World may depend on."""
-    COUNTED[0] += 1
-    return COUNTED[0]
+    COUNTED.times += 1
+    return int(COUNTED.times)
 
 
 async def writes_it(client: Client) -> None:
