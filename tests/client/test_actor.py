@@ -15,6 +15,7 @@ from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.stage import Apart, Puppet, note, play, world_of
 
 
@@ -274,7 +275,7 @@ class Decorated(Actor):
         client.record("ran")
 
 
-@pytest.mark.parametrize("kind", [OfClass, Static, Given, Called, Decorated])
+@each_row("kind", [OfClass, Static, Given, Called, Decorated])
 def test_every_run_that_takes_a_client_is_played(kind: type[Actor]) -> None:
     """However it is written."""
     world = World()

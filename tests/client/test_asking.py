@@ -13,6 +13,7 @@ from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.objects import Note, Pod
 from testbed.objects.condition import Condition
+from tests.shared.each_row import each_row
 from tests.shared.stage import note, play, world_of
 
 A_KIND = "as the kind: expected a class of objects"
@@ -72,7 +73,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each_row("case", WRONG)
 def test_what_can_mean_nothing_is_told_with_its_line(case: str) -> None:
     """Also if the actor catches it; and there is a next step."""
     wrong, said = WRONG[case]

@@ -15,6 +15,7 @@ from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Meta, Note, Pod, PodSpec
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.stage import note, world_of
 
 POD = Pod(Meta("p", labels=Map(app="a")), spec=PodSpec("n1", "mine"))
@@ -46,7 +47,7 @@ def test_one_key_of_a_mapping_can_be_declared() -> None:
         pod.meta.labels["tier"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("read", "field"),
     [
         (lambda pod: pod.status, "status"),

@@ -35,6 +35,7 @@ from testbed.store.store_endpoint import ANY, StoreEndpoint
 from testbed.turns.life import Seat
 from testbed.turns.table import Table
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.stage import Apart, Puppet, note, play, world_of
 
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))
@@ -180,8 +181,8 @@ def test_handlers_are_called_in_order_and_apart_from_each_other() -> None:
     assert len(played.every("deliver *")) == 3
 
 
-@pytest.mark.parametrize("error", [KeyError("n"), NotFound("n"), Expired("n")])
-@pytest.mark.parametrize("wait_ms", [0, 10])
+@each_row("error", [KeyError("n"), NotFound("n"), Expired("n")])
+@each_row("wait_ms", [0, 10])
 def test_a_handler_that_raises_ends_its_actor(error: Exception, wait_ms: int) -> None:
     """It runs in the reader's turn, so the life of its actor ends there, and the place is told;
     also if it is an error that an Endpoint might have sent, told by a list or by a watch."""
@@ -457,7 +458,7 @@ def test_a_transaction_that_is_cut_by_a_break_is_told_once() -> None:
 # -- what it reads ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "path", "near"),
     [
         (Pod, "spec.nodename", "spec.node_name"),
@@ -484,7 +485,7 @@ def test_a_field_that_the_kind_does_not_have_is_refused(
     assert str(refused.value).startswith(f"{__file__}, line ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "path"),
     [
         (Note, "data.any"), (Pod, "meta.labels.app"), (Pod, "meta"), (Pod, "meta.revision"),

@@ -20,6 +20,7 @@ from testbed.races.racefile import parse
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
+from tests.shared.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 Times = list[tuple[str, int]]
@@ -105,7 +106,7 @@ def test_a_watch_tells_so_late() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("latencies", "at"),
     [
         ([{"what": "create notes"}], [7, 7]),
@@ -192,7 +193,7 @@ async def _hear(client: Client) -> None:
         await stream.next()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_row("seed", range(8))
 def test_a_run_with_latencies_replays_as_a_trace_and_as_a_race(seed: int) -> None:
     """From its choices, and from its lines: the latencies are the scenario's, and so are there."""
     recipe = of(slow)

@@ -11,6 +11,7 @@ import pytest
 
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
+from tests.shared.each_row import each_row
 from tests.shared.stage import play, world_of
 
 
@@ -96,7 +97,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each_row("case", WRONG)
 def test_what_can_begin_no_task_is_told_with_its_line(case: str) -> None:
     """The file and the line, what was given, what was expected, and the next step; also if the
     actor catches it."""

@@ -15,6 +15,7 @@ from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.endpoints import Clerk, Runtime, file, move
 from tests.shared.stage import note, play, world_of
 
@@ -123,7 +124,7 @@ def test_a_write_names_the_record_it_follows_from() -> None:
     assert [step.because for step in played.every("serve *")] == [1, 0]
 
 
-@pytest.mark.parametrize("because", [3, 0, "decided"])
+@each_row("because", [3, 0, "decided"])
 def test_what_is_no_record_is_nothing_to_follow_from(because: Any) -> None:
     """It is the scenario's mistake, and told as that, also if it is caught."""
 
@@ -177,7 +178,7 @@ def test_a_verb_of_two_transactions_is_two_options() -> None:
     assert said == ["answered"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cues", "seen"),
     [
         (("serve beta/*",), ["a"]),
@@ -210,7 +211,7 @@ def test_a_crash_between_the_two_leaves_it_half_done() -> None:
     assert not clerk_of(world)[1].requests
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cues", "names"),
     [
         (("start alpha/main",), ["a"]),

@@ -15,6 +15,7 @@ from tests.conformance.kubelet.evict import Evict
 from tests.conformance.reading import cases_in
 from tests.conformance.shape import Line
 from tests.conformance.timeline import FirstQueue, OneSlot, Timeline
+from tests.shared.each_row import each_row
 
 FILE, ADMIT, EVICT = (OURS / f"{name}.jsonl.gz" for name in ("timelines", "admit", "evict"))
 Edit = Callable[[Line], None]
@@ -70,7 +71,7 @@ def test_the_rarer_form_of_a_recording_agrees_too() -> None:
     assert Timeline().differences(edited) == []
 
 
-@pytest.mark.parametrize("name", ["GT-R1", "GT-R1-lag", "GT-4-lag"])
+@each_row("name", ["GT-R1", "GT-R1-lag", "GT-4-lag"])
 def test_a_recording_under_another_name_agrees(name: str) -> None:
     """Without a race file of its own it is played by what the recording says."""
     edited = line(name)
@@ -110,7 +111,7 @@ EDITS: dict[str, tuple[str, Edit]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("where", "edit"), EDITS.values(), ids=EDITS)
+@each_row(("where", "edit"), EDITS.values(), ids=EDITS)
 def test_an_edited_recording_does_not_agree(where: str, edit: Edit) -> None:
     """The text begins with the place of the difference."""
     edited = line("GT-1")

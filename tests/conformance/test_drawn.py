@@ -22,6 +22,7 @@ from testbed.objects.quantity import amounts
 from tests.conformance.answers import IN_VAIN
 from tests.conformance.by_scheduler import Nominated, decider_of, snapshot_of
 from tests.models.drawn_cases import NAMESPACES, NOW_MS, ZONE, Situation, situations
+from tests.shared.each_row import each_row
 
 WHOLE = settings(
     deadline=None,
@@ -126,7 +127,7 @@ SELDOM = {
 }
 
 
-@pytest.mark.parametrize("what", SELDOM)
+@each_row("what", SELDOM)
 def test_both_paths_decide_the_same_of_what_is_seldom_drawn(what: str) -> None:
     """Two rare things must meet before these make a difference."""
     assert told(by_scheduler(SELDOM[what])) == told(by_reference(SELDOM[what]))

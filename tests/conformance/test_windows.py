@@ -6,6 +6,7 @@ import pytest
 
 from testbed.world.world import World
 from tests.conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
+from tests.shared.each_row import each_row
 
 
 @pytest.mark.spec("SCH-109", "SCH-110")
@@ -35,7 +36,7 @@ def test_what_shares_a_cache_does_not_race() -> None:
 
 
 @pytest.mark.spec("SCH-110")
-@pytest.mark.parametrize(("bind_ms", "watch_ms"), [(BIND_MS, WATCH_MS), (BIND_MS, 30), (35, 40)])
+@each_row(("bind_ms", "watch_ms"), [(BIND_MS, WATCH_MS), (BIND_MS, 30), (35, 40)])
 def test_latencies_that_are_stated_make_the_same_windows(bind_ms: int, watch_ms: int) -> None:
     """As the holds and lags of a race file do: to the millisecond on both sides of each end."""
 

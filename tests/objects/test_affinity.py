@@ -18,12 +18,13 @@ from testbed.objects.affinity import (
     tolerated,
 )
 from testbed.objects.form import from_tree, to_tree
+from tests.shared.each_row import each_row
 
 TAINT = Taint("gpu", "yes", NO_SCHEDULE)
 
 
 @pytest.mark.spec("API-61")
-@pytest.mark.parametrize(
+@each_row(
     ("toleration", "does"),
     [
         (Toleration("gpu", "Equal", "yes", NO_SCHEDULE), True),
@@ -52,7 +53,7 @@ def test_a_toleration_is_of_an_effect_a_key_and_a_value(toleration: Toleration, 
 LABELS = {"zone": "a", "cores": "8", "cold": "-5", "zero": "0", "much": "9" * 30}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("requirement", "holds"),
     [
         (Requirement("cores", "Gt", ("7",)), True),

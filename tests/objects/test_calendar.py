@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.objects import calendar
+from tests.shared.each_row import each_row
 
 DECADES = st.integers(-(10**12), 10**12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ms", "text", "fine"),
     [
         (0, "2025-01-01T00:00:00Z", "2025-01-01T00:00:00.000000Z"),
@@ -37,7 +38,7 @@ def test_what_is_written_is_read_as_the_same(ms: int) -> None:
     assert calendar.read_whole(calendar.written_fine(ms)) == ms // 1000 * 1000
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "ms"),
     [
         ("2025-01-01T02:00:00+02:00", 0),
@@ -52,7 +53,7 @@ def test_any_zone_and_any_fraction_is_read(text: str, ms: int) -> None:
     assert calendar.read(text) == ms
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("", "now", "2025-01-01", "2025-01-01T00:00:00", "2025-01-01 00:00:00Z", "1735689600"),

@@ -31,6 +31,7 @@ from testbed.objects.charge import (
     plus,
     scopes_of,
 )
+from tests.shared.each_row import each_row
 
 
 def container(
@@ -100,7 +101,7 @@ def test_containers_add_up_and_an_init_container_counts_if_it_is_more() -> None:
 
 
 @pytest.mark.spec("PRI-21", "PRI-24")
-@pytest.mark.parametrize(
+@each_row(
     ("pod", "now_s", "is_charged"),
     [
         (ending("Pending"), 0, True),
@@ -161,7 +162,7 @@ def by_class(operator: str, *values: str) -> ScopedRequirement:
 
 
 @pytest.mark.spec("PRI-20")
-@pytest.mark.parametrize(
+@each_row(
     ("scope", "names"),
     [
         (by_class("In", "high", "low"), ["high", "low"]),

@@ -24,6 +24,7 @@ from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.kinds import KINDS
 from testbed.objects.meta import Map, Object, evolved
 from testbed.objects.quantity import Quantity
+from tests.shared.each_row import each_row
 
 
 def wrong(value: Any) -> Any:
@@ -135,7 +136,7 @@ UNFIT: dict[str, tuple[Any, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", UNFIT)
+@each_row("case", UNFIT)
 def test_what_does_not_fit_is_told_with_its_field(case: str) -> None:
     """Where it is, what it is, what was expected, and what to say; also if it was told before."""
     item, said, step = UNFIT[case]
@@ -162,7 +163,7 @@ def test_a_list_becomes_a_tuple_and_a_dict_a_map() -> None:
     assert fitted(evolved(Note("n"), data={"a": "b"})) == Note("n", data=Map(a="b"))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@each_row("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_fits_as_it_is_made(kind: type[Object]) -> None:
     """And is the same object, not a copy."""
     item = kind("n")
@@ -244,7 +245,7 @@ def test_a_kind_of_the_users_own_is_looked_at_as_far_as_its_types_are_known() ->
             fitted(kind(Meta("k", finalizers=wrong("x"))))
 
 
-@pytest.mark.parametrize("item", ["x", None, Pod, Meta("p")], ids=repr)
+@each_row("item", ["x", None, Pod, Meta("p")], ids=repr)
 def test_what_is_no_object_is_refused(item: Any) -> None:
     """Also what is only a part of one."""
     with pytest.raises(Unfit, match=r"expected an object of testbed\.objects"):

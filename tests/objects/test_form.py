@@ -23,6 +23,7 @@ from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown, thawed
 from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
 from tests.models.clusters.drawn_trees import headed, inner, leaves, trees_of
+from tests.shared.each_row import each_row
 
 OFTEN = settings(max_examples=100, derandomize=True, deadline=None)
 POD: dict[str, Any] = {
@@ -153,7 +154,7 @@ def test_what_is_kept_beside_goes_with_what_it_stood_beside() -> None:
     assert "spec" not in changed(near, "spec", affinity=None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "spec",
     [
         {"priority": 0, "terminationGracePeriodSeconds": 0, "nodeName": "", "containers": []},
@@ -280,7 +281,7 @@ def right(shape: Shape) -> Any:
     )
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+@each_row("cls", KINDS, ids=lambda cls: cls.kind)
 def test_each_field_of_the_wrong_type_is_named(cls: type[Object]) -> None:
     """At any depth: where it stands, what was expected, what was found; all of it in one line."""
     tried = wrongs(cls, "")
@@ -293,7 +294,7 @@ def test_each_field_of_the_wrong_type_is_named(cls: type[Object]) -> None:
     assert len(tried) > 20
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tree", "text"),
     [
         (None, "the object: expected a mapping, found nothing"),
@@ -356,7 +357,7 @@ def looped() -> Any:
     return tree
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("where", "bad", "expected"),
     [
         ("spec", {"later": nested(100_000)}, f"at most {DEPTH_MAX} levels"),

@@ -41,6 +41,7 @@ from testbed.objects import (
 )
 from testbed.objects.codec import decode, encode
 from testbed.objects.form import from_tree, to_tree
+from tests.shared.each_row import each_row
 
 MODELS: dict[type[Object], Any] = {
     Pod: client.V1Pod,
@@ -134,7 +135,7 @@ def full(kind: str, name: str = "") -> Any:
     return {field: full(of, field) for field, of in model.openapi_types.items()}
 
 
-@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.kind)
+@each_row("cls", MODELS, ids=lambda cls: cls.kind)
 def test_every_field_the_client_knows_is_kept(cls: type[Object]) -> None:
     """One object of each kind with every field of it set, at every depth: thousands, of a Pod."""
     given_ = headed(cls, full(MODELS[cls].__name__))
@@ -156,7 +157,7 @@ def unset(value: Any, path: str) -> list[str]:
 
 
 @pytest.mark.spec("API-58", "API-59", "API-60")
-@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.kind)
+@each_row("cls", EVERY, ids=lambda cls: cls.kind)
 def test_every_field_of_ours_is_one_of_the_clients(cls: type[Object]) -> None:
     """Under the same name and of the same type: given a value for each of its own, each of ours
     has one, at every depth; but only a Node's conditions have a heartbeat."""
@@ -189,7 +190,7 @@ def drawn(draw: st.DrawFn, kind: str, name: str = "") -> Any:
     }
 
 
-@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.kind)
+@each_row("cls", MODELS, ids=lambda cls: cls.kind)
 def test_whatever_the_client_writes_is_kept(cls: type[Object]) -> None:
     """Drawn through its models: what is absent, empty or zero is so again."""
     top = MODELS[cls].openapi_types

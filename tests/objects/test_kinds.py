@@ -29,6 +29,7 @@ from testbed.objects import (
 )
 from testbed.objects.event import from_group, to_group
 from testbed.objects.form import from_tree, to_tree
+from tests.shared.each_row import each_row
 
 AT = "2025-01-01T00:00:07Z"
 FINE = "2025-01-01T00:00:07.250000Z"
@@ -262,7 +263,7 @@ def whole(cls: type[Object]) -> dict[str, Any]:
 
 
 @pytest.mark.spec("API-60")
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+@each_row("cls", KINDS, ids=lambda cls: cls.kind)
 def test_each_field_has_the_name_that_kubernetes_gives_it(cls: type[Object]) -> None:
     """Nothing of the tree is left beside, and all of it is written again."""
     item = from_tree(cls, whole(cls))
@@ -271,7 +272,7 @@ def test_each_field_has_the_name_that_kubernetes_gives_it(cls: type[Object]) -> 
     assert item.key.startswith(f"{cls.plural}/x/" if cls.is_namespaced else f"{cls.plural}/a")
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+@each_row("cls", KINDS, ids=lambda cls: cls.kind)
 def test_an_object_of_which_nothing_is_said_says_little(cls: type[Object]) -> None:
     """No spec, no status: what is unset is not written, but for what clients cannot do without."""
     bare = to_tree(cls(Meta("a", "x")))
@@ -280,7 +281,7 @@ def test_an_object_of_which_nothing_is_said_says_little(cls: type[Object]) -> No
     assert from_tree(cls, bare) == cls(Meta("a", "x"))
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+@each_row("cls", KINDS, ids=lambda cls: cls.kind)
 def test_a_kind_is_found_by_its_names(cls: type[Object]) -> None:
     """By those of a manifest, and by that of a URL; no two kinds share one."""
     assert kind_of(cls.api_version, cls.kind) is cls

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from testbed.objects import LabelSelector, Requirement
 from testbed.objects.form import from_tree, to_tree
 from testbed.objects.labels import ABSENT, EXISTS, IN, NOT_IN, parse
+from tests.shared.each_row import each_row
 
 WEB = {"app": "web", "env": "a", "empty": ""}
 
 
 @pytest.mark.spec("API-47")
-@pytest.mark.parametrize(
+@each_row(
     ("requirement", "holds"),
     [
         (Requirement("app", IN, ("web", "db")), True),
@@ -64,7 +65,7 @@ def test_all_of_a_selector_must_hold() -> None:
     assert from_tree(LabelSelector, tree) == both
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "requirements"),
     [
         ("", ()),
@@ -104,7 +105,7 @@ def test_a_line_of_text_is_read(text: str, requirements: tuple[Requirement, ...]
     assert parse(text) == requirements
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "place"),
     [
         (",", ","),

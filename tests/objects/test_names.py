@@ -22,6 +22,7 @@ from testbed.objects import (
 from testbed.objects.form import fields_of
 from testbed.objects.meta import Map, Object, Owner
 from testbed.objects.names import ANNOTATIONS_MAX, RULES, wrong_names
+from tests.shared.each_row import each_row
 
 ODD = "a\nb"
 
@@ -76,7 +77,7 @@ RULED = [(cls, field) for cls, rules in RULES.items() for field in rules]
 
 
 @pytest.mark.spec("API-10")
-@pytest.mark.parametrize(("cls", "field"), RULED, ids=lambda each: getattr(each, "__name__", each))
+@each_row(("cls", "field"), RULED, ids=lambda each: getattr(each, "__name__", each))
 def test_a_name_of_two_lines_is_refused_wherever_it_stands(cls: type, field: str) -> None:
     """Each row of the table is reached from an object, and refuses what no name can be."""
     kind, path = reached()[cls]

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from testbed.objects import UNSET, Map, Meta, Node, NodeSpec, Note, Object, Pod, PodSpec, Revision
 from testbed.objects.codec import decode, encode, encode_line
 from testbed.objects.meta import changed_fields, field_of, key_of, prefix_of
+from tests.shared.each_row import each_row
 
 BOUND = Pod("p", spec=PodSpec("n1"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         lambda m: m.__setitem__("a", "2"),
@@ -56,7 +57,7 @@ def test_maps_that_say_the_same_are_one_key() -> None:
 
 
 @pytest.mark.spec("API-4")
-@pytest.mark.parametrize("order", [operator.lt, operator.le, operator.gt, operator.ge])
+@each_row("order", [operator.lt, operator.le, operator.gt, operator.ge])
 def test_two_revisions_can_be_equal_but_not_ordered(order: Callable[[Any, Any], bool]) -> None:
     """To order two of them is an error, which says what to keep instead."""
     assert Revision(7) == Revision("7") != Revision(8)
@@ -72,7 +73,7 @@ def test_an_unset_revision_says_nothing() -> None:
     assert Revision(1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "key"),
     [
         (Pod("p"), "pods/default/p"),
@@ -126,7 +127,7 @@ def test_a_note_says_more_without_changing() -> None:
     assert first.data == {"a": "1"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "value"),
     [
         ("spec.node_name", "n1"),
@@ -186,7 +187,7 @@ def test_what_is_no_data_is_refused() -> None:
         encode({"fn": test_what_is_no_data_is_refused})
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b'{"a":1}}', b"\xff", b"[" * 100_000])
+@each_row("line", [b"", b"{", b'{"a":1}}', b"\xff", b"[" * 100_000])
 def test_a_line_that_is_no_json_is_a_value_error(line: bytes) -> None:
     """Whatever is wrong with it, also if it is nested beyond all measure."""
     with pytest.raises(ValueError, match=r"."):

@@ -26,6 +26,7 @@ from testbed.objects.pod import (
     Port,
 )
 from testbed.objects.quantity import NANO
+from tests.shared.each_row import each_row
 
 OFTEN = settings(max_examples=300, derandomize=True, deadline=None)
 Asked = dict[str, Any]
@@ -42,7 +43,7 @@ def spec(*containers: Container, init: tuple[Container, ...] = (), **more: Any) 
 
 
 @pytest.mark.spec("GEN-12")
-@pytest.mark.parametrize(
+@each_row(
     ("asks", "total"),
     [
         (spec(), {}),
@@ -138,7 +139,7 @@ ONE = {"cpu": "1", "memory": "1"}
 
 
 @pytest.mark.spec("GEN-13")
-@pytest.mark.parametrize(
+@each_row(
     ("asks", "service"),
     [
         (spec(), BEST_EFFORT),
@@ -167,9 +168,7 @@ def test_the_quality_of_service_by_example(asks: PodSpec, service: str) -> None:
 
 
 @pytest.mark.spec("GEN-14")
-@pytest.mark.parametrize(
-    ("said", "is_so"), [(None, 0), (0, 0), (7, 7), (-1, -1), (2_000_001_000, 2_000_001_000)]
-)
+@each_row(("said", "is_so"), [(None, 0), (0, 0), (7, 7), (-1, -1), (2_000_001_000, 2_000_001_000)])
 def test_a_priority_that_nobody_has_said_is_zero(said: int | None, is_so: int) -> None:
     """And what was said is told from what was not, on the wire too."""
     pod = Pod("p", spec=PodSpec(priority=said))
@@ -178,7 +177,7 @@ def test_a_priority_that_nobody_has_said_is_zero(said: int | None, is_so: int) -
     assert from_tree(Pod, to_tree(pod)) == pod
 
 
-@pytest.mark.parametrize(("one", "other", "clash"), [
+@each_row(("one", "other", "clash"), [
     (Port(1, 80), Port(2, 80, protocol="TCP"), True),
     (Port(1, 80, "0.0.0.0"), Port(1, 80, "10.0.0.1"), True),
     (Port(1, 80, "10.0.0.1"), Port(1, 80, "10.0.0.1"), True),
@@ -203,7 +202,7 @@ HERE = NodeSelectorTerm((), (Requirement("metadata.name", "In", ("n1",)),))
 THERE = NodeSelectorTerm((Requirement("rack", "Exists"),))
 
 
-@pytest.mark.parametrize(("selector", "terms", "may"), [
+@each_row(("selector", "terms", "may"), [
     ({}, None, True),
     ({"disk": "ssd"}, None, True),
     ({"disk": "ssd", "rack": "1"}, None, False),
@@ -237,7 +236,7 @@ def test_a_pod_is_made_of_a_few_words() -> None:
         Pod.of("p", nod_name="n1")
 
 
-@pytest.mark.parametrize("phase", ["", PENDING, RUNNING, SUCCEEDED, FAILED])
+@each_row("phase", ["", PENDING, RUNNING, SUCCEEDED, FAILED])
 def test_a_pod_says_where_and_how_it_is(phase: str) -> None:
     """Bound if it has a node; over if it has ended either way; ready if its condition says so."""
     ready = (Condition("Other", "True"), Condition("Ready", "True"))

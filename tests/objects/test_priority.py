@@ -32,6 +32,7 @@ from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 from tests.models.counter import Counter, about, finish, refusal, step
 from tests.shared.cursors import catch_up
+from tests.shared.each_row import each_row
 from tests.shared.stage import Puppet, play, world_of
 
 NODE = "system-node-critical"
@@ -105,7 +106,7 @@ def test_a_policy_is_one_of_two(policy: str) -> None:
 
 
 @pytest.mark.spec("PRI-2", "API-10")
-@pytest.mark.parametrize("name", ["High", "a_b", "-a", "a" * 254])
+@each_row("name", ["High", "a_b", "-a", "a" * 254])
 def test_a_class_is_called_by_a_subdomain(name: str) -> None:
     """As all objects are."""
     code, reason, said = refused(Counter(), class_of(name))
@@ -114,7 +115,7 @@ def test_a_class_is_called_by_a_subdomain(name: str) -> None:
 
 
 @pytest.mark.spec("PRI-2")
-@pytest.mark.parametrize(
+@each_row(
     ("item", "why"),
     [
         (class_of("system-mine"), "system-mine is not a known system priority class"),
@@ -144,7 +145,7 @@ def test_the_two_system_classes_may_be_created_as_they_are() -> None:
 
 
 @pytest.mark.spec("PRI-3")
-@pytest.mark.parametrize("value", [1_000_000_000, 0, -(2**31)])
+@each_row("value", [1_000_000_000, 0, -(2**31)])
 def test_a_value_may_be_up_to_a_billion_and_below_nought(value: int) -> None:
     """A billion itself is allowed, and so is the smallest there is."""
     assert Counter().create(class_of("p", value)).value == value
@@ -591,7 +592,7 @@ def system_pod(namespace: str = "default", class_name: str = NODE) -> Pod:
 
 
 @pytest.mark.spec("PRI-17", "GEN-2")
-@pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern", "alpha"])
+@each_row("profile", ["k8s-1.26", "k8s-modern", "alpha"])
 def test_anybody_may_name_a_system_class(profile: str) -> None:
     """In any namespace, since 1.17; a quota can restrict it."""
     counter = Counter(profile=profile)

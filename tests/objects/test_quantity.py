@@ -21,12 +21,13 @@ from testbed.objects.quantity import (
     milli,
     whole,
 )
+from tests.shared.each_row import each_row
 
 OFTEN = settings(max_examples=150, derandomize=True, deadline=None)
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "canonical"),
     [
         ("0", "0"),
@@ -77,7 +78,7 @@ def test_it_prints_in_its_canonical_form(text: str, canonical: str) -> None:
     assert str(Quantity.parse(text)) == canonical
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "canonical"),
     [("0.1n", "1n"), ("-0.1n", "-1n"), ("1.0000000001", "1000000001n"), ("1e-12", "1e-9")],
 )
@@ -86,7 +87,7 @@ def test_what_is_too_fine_is_rounded_away_from_zero(text: str, canonical: str) -
     assert str(Quantity.parse(text)) == canonical
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "amount"),
     [
         ("8Ei", LARGEST),
@@ -103,7 +104,7 @@ def test_binary_amounts_are_capped_and_decimal_ones_are_not(text: str, amount: i
     assert Quantity.parse(text).nano == amount * NANO
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *("", " ", "m", ".", "-", "1e", "1K", "1mi", "1ki", "1 Gi", " 1", "1\n", "1,5", "0x10"),
@@ -117,7 +118,7 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
         Quantity.parse(text)
 
 
-@pytest.mark.parametrize(("number", "text"), [(2, "2"), (0.5, "500m"), (-3, "-3"), (1.0, "1")])
+@each_row(("number", "text"), [(2, "2"), (0.5, "500m"), (-3, "-3"), (1.0, "1")])
 def test_a_bare_number_is_an_amount(number: float, text: str) -> None:
     """A manifest may leave the quotes out."""
     assert str(Quantity.parse(number)) == text
@@ -169,7 +170,7 @@ def test_it_says_the_amount_that_was_written(text: str) -> None:
 
 
 @pytest.mark.spec("GEN-11")
-@pytest.mark.parametrize(
+@each_row(
     ("text", "in_milli", "in_whole"),
     [
         ("0", 0, 0),

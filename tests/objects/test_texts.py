@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from testbed.objects import ConfigMap, Map, Meta, Node, Note, Object, Pod, Quantity
+from tests.shared.each_row import each_row
 
 TWO: Any = {"x": 2}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "make",
     [
         lambda: Note("n").saying(**TWO),
@@ -40,7 +41,7 @@ def test_annotations_of_a_copy_are_a_map() -> None:
 WRONG: Any = "100"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("make", "said"),
     [
         (lambda: Pod.of("p", cpu_m=WRONG), "'100': expected a whole number, such as 100"),

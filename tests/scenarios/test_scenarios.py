@@ -21,13 +21,13 @@ from testbed.world.world import World
 from tests.models.witness import SLOW
 from tests.models.worlds.recipes import BUSY
 from tests.models.worlds.shelved import race_named
+from tests.shared.each_row import each_row
 
-ALL = [pytest.param(scenario, id=scenario.name) for scenario in known()]
 BRIEF = [
     pytest.param(each, id=each.name, marks=(pytest.mark.long,) if each.name in SLOW else ())
     for each in known()
 ]
-"""The same; where a random Run plays laps again it is `long`."""
+"""All; where a random Run plays laps again it is `long`."""
 DRIVERS = ("trio", "direct")
 
 
@@ -42,46 +42,44 @@ def settings_of(scenario: Scenario) -> Iterator[dict[str, str]]:
 # -- what all of them promise ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", ALL)
+@pytest.mark.parametrize("scenario", known(), ids=lambda each: each.name)
 def test_the_calm_run_holds_every_claim(scenario: Scenario) -> None:
-    """Under every setting of its switches and either driver, unless it says why it needs no
-    race."""
+    """Under every setting of its switches, unless it says why it needs no race; as it is, under
+    either driver."""
     for switches in settings_of(scenario):
-        for driver in DRIVERS:
+        for driver in ("direct",) if switches else DRIVERS:
             world = scenario.world(switches)
             verdict = world.run(Calm(), driver=driver)
             assert verdict.is_held or world.needs_no_race, f"{switches}: {verdict}"
 
 
-@pytest.mark.parametrize("scenario", [each for each in ALL if each.values[0].has_guard])  # type: ignore[union-attr]
+@each_row("scenario", [each for each in known() if each.has_guard])
 def test_the_guard_is_there_and_off(scenario: Scenario) -> None:
     """`guard` is a switch of every pair, and by default the race can happen."""
     assert scenario.switches["guard"].kind is bool
     assert scenario.switches["guard"].shown == "off"
 
 
+def traced(
+    scenario: Scenario, switches: dict[str, str], seed: int, *, audit: bool = False
+) -> Trace:
+    """The whole trace of a random Run."""
+    trace = Trace({}, keep=True)
+    world = scenario.world(switches, audit=audit)
+    world.run(Uniform(seed), driver="direct", trace=trace)
+    return trace
+
+
 @pytest.mark.parametrize("scenario", BRIEF)
-def test_nothing_is_kept_between_two_worlds(scenario: Scenario) -> None:
-    """Two Worlds of the same choices, with others played between, make the same trace."""
+def test_nothing_is_kept_between_worlds_nor_read_that_was_not_declared(scenario: Scenario) -> None:
+    """Two Worlds of the same choices make the same trace, with another one played between, and
+    although every read of a field is checked in the second."""
     settings = [{}] if scenario.name in BUSY else settings_of(scenario)
     for switches in settings:
-        traces = []
-        for seed in (1, 2, 1):
-            trace = Trace({}, keep=True)
-            scenario.world(switches).run(Uniform(seed), driver="direct", trace=trace)
-            traces.append(list(trace.lines()))
-        assert traces[0] == traces[2]
-        assert traces[0] != traces[1]
-
-
-@pytest.mark.parametrize("scenario", BRIEF)
-def test_nothing_is_read_that_was_not_declared(scenario: Scenario) -> None:
-    """Under --audit every read of a field is checked, and the trace is the same."""
-    for seed in range(1 if scenario.name in BUSY else 3):
-        plain, audited = Trace({}, keep=True), Trace({}, keep=True)
-        scenario.world().run(Uniform(seed), driver="direct", trace=plain)
-        scenario.world(audit=True).run(Uniform(seed), driver="direct", trace=audited)
-        assert plain.digest() == audited.digest()
+        first, other = (traced(scenario, switches, seed) for seed in (1, 2))
+        again = traced(scenario, switches, 1, audit=True)
+        assert list(again.lines()) == list(first.lines())
+        assert again.digest() != other.digest()
 
 
 # -- lost_update ----------------------------------------------------------------------------------

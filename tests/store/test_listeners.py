@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import pytest
-
 from testbed.client.client import Client
 from testbed.errors import WatchBroken
 from testbed.faults.break_watch import BreakWatch
@@ -15,6 +13,7 @@ from testbed.store.change import Change
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.listeners import Listeners
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.stage import Cued, Puppet, note
 
 TAIL, OTHER = (Footprint(writes=frozenset({key})) for key in ("cursor:a/pods", "cursor:b/pods"))
@@ -50,9 +49,9 @@ def test_a_kind_whose_listeners_are_gone_costs_nothing() -> None:
     assert not listeners._of
 
 
-@pytest.mark.parametrize("bookmarks", [True, False])
-@pytest.mark.parametrize("reads_first", [True, False])
-@pytest.mark.parametrize("ends", ["close", "again", "break_watch", "crash store", "crash reader"])
+@each_row("bookmarks", [True, False])
+@each_row("reads_first", [True, False])
+@each_row("ends", ["close", "again", "break_watch", "crash store", "crash reader"])
 def test_a_watch_that_has_ended_listens_no_more(
     ends: str, reads_first: bool, bookmarks: bool
 ) -> None:

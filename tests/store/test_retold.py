@@ -33,6 +33,7 @@ from testbed.objects.labels import parse
 from testbed.store.endpoint import Operation
 from testbed.store.retold import operation_from
 from testbed.store.selector import Selector
+from tests.shared.each_row import each_row
 
 META = Meta("p", "shop", "u-1", Revision(7), 1000, Map(a="1"), Map(b="2"), owners=(
     Owner("v1", "Pod", "o", "u-2", controller=True),
@@ -96,7 +97,7 @@ OPERATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", OPERATIONS.values(), ids=list(OPERATIONS))
+@each_row("asked", OPERATIONS.values(), ids=list(OPERATIONS))
 def test_an_operation_is_read_back_from_its_line(asked: Operation) -> None:
     """Equal, of the same types all through, and writing the same line again."""
     again = operation_from(asked.line())
@@ -106,7 +107,7 @@ def test_an_operation_is_read_back_from_its_line(asked: Operation) -> None:
     assert again.line() == asked.line()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+@each_row("kind", KINDS, ids=lambda kind: kind.kind)
 def test_any_kind_is_read_back(kind: type[Object]) -> None:
     """Each kind of object that can be written, with its Meta."""
     item = kind(META)
@@ -125,7 +126,7 @@ def test_large_amounts_and_tuples_in_maps_are_read_back() -> None:
         assert operation_from(asked.line()) == asked
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     ["", "[]", "{}", "7", '{"verb":"create"}', OPERATIONS["create"].line().replace("pods", "pots")],
 )

@@ -16,6 +16,7 @@ from testbed.store.change import Change, Entry
 from testbed.store.footprint import Marks
 from testbed.store.store import Store, plural_of
 from testbed.store.txn import ONWARD, Compare, Delete, Get, Put, end_of
+from tests.shared.each_row import each_row
 
 KEYS = ("nodes/n", "notes/a", "pods/a", "pods/a/x", "pods/b", "podsa")
 PREFIXES = ("", "p", "pods", "pods/", "pods/a", "nodes/", "none/")
@@ -220,7 +221,7 @@ def compacted() -> Store:
     return store
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ask", "error", "text"),
     [
         (lambda s: s.get("pods/a", 3), Expired, "too old resource version: 3 (4): history is kept"),
@@ -362,7 +363,7 @@ def test_a_listener_may_not_write() -> None:
     assert store.put("pods/z", 1).revision == 7
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("act", "reads", "written"),
     [
         (lambda s: s.get("pods/a"), ["pods/a"], []),

@@ -7,11 +7,12 @@ import pytest
 from testbed.errors import Invalid
 from testbed.store.change import Entry
 from testbed.store.txn import ONWARD, Compare, Delete, Get, Put, check_operations, end_of
+from tests.shared.each_row import each_row
 
 ENTRY = Entry("pods/a", "m", created=3, revision=7, version=2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("target", "held", "less", "more"),
     [("version", 2, 1, 3), ("created", 3, 2, 4), ("revision", 7, 6, 8), ("value", "m", "a", "z")],
 )
@@ -50,7 +51,7 @@ def test_a_delete_covers_its_key_or_its_range() -> None:
     assert [Delete("b", ONWARD).covers(key) for key in "abc"] == [False, True, True]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("operations", "text"),
     [
         ([Get("")], "the key is empty; give one such as pods/default/p1"),
@@ -72,7 +73,7 @@ def test_deletes_and_gets_of_one_key_go_together() -> None:
     check_operations([Delete("a"), Delete("a", "b"), Get("a"), Get("a"), Put("b", 1), Get("b")])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("prefix", "end"),
     [("pods/", "pods0"), ("a", "b"), ("", ONWARD), ("\U0010ffff", ONWARD), ("a\U0010ffff", "b")],
 )

@@ -22,6 +22,7 @@ from testbed.world.world import World
 from tests.models.observed import BIND_ERROR, Attempt, attempts_of
 from tests.models.timelines import SCHEDULER, Cluster, Deed, build, creates
 from tests.models.visible import visible
+from tests.shared.each_row import each_row
 
 FILE = Path(__file__).parent.parent / "golden_timelines.yaml"
 UNTIL_S = 120
@@ -111,7 +112,7 @@ def _sides(timelines: list[Mapping[str, Any]]) -> Iterator[Golden]:
     "GEN-8", "GEN-9", "GEN-10", "SCH-25", "SCH-65", "SCH-72", "SCH-74", "SCH-81", "SCH-85",
     "SCH-100", "SCH-102", "SCH-105", "SCH-106", "SCH-107", "SCH-118",
 )  # fmt: skip
-@pytest.mark.parametrize("golden", goldens(), ids=str)
+@each_row("golden", goldens(), ids=str)
 def test_what_is_seen_is_what_is_written(golden: Golden) -> None:
     """Every event in its second and its order, and none beside them: so nothing forbidden."""
     played = golden.play()
@@ -120,7 +121,7 @@ def test_what_is_seen_is_what_is_written(golden: Golden) -> None:
     assert visible(played.world) == golden.events()
 
 
-@pytest.mark.parametrize("golden", [g for g in goldens() if "cycles" in g.side], ids=str)
+@each_row("golden", [g for g in goldens() if "cycles" in g.side], ids=str)
 def test_every_try_is_as_written(golden: Golden) -> None:
     """Where the cycles are exact: no other try, each in its instant, and in these words."""
     tried = attempts_of(golden.play().world, SCHEDULER)

@@ -15,6 +15,7 @@ from testbed.objects.meta import changed_fields
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import Operation
 from tests.models.counter import Counter, finish, step
+from tests.shared.each_row import each_row
 
 Tree = dict[str, Any]
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -286,8 +287,8 @@ def test_what_was_empty_stays_if_somebody_fills_it() -> None:
 
 
 @pytest.mark.spec("API-65", "API-66")
-@pytest.mark.parametrize("fields", [{".": {}}, {"f:metadata": {}}, {"k:x": {"v:[": {}}}, 7, None])
-@pytest.mark.parametrize("note", ["[", "[" * 9999, "7", '{"spec":{"replicas":3}}'])
+@each_row("fields", [{".": {}}, {"f:metadata": {}}, {"k:x": {"v:[": {}}}, 7, None])
+@each_row("note", ["[", "[" * 9999, "7", '{"spec":{"replicas":3}}'])
 def test_a_record_and_a_note_may_be_nonsense(fields: Any, note: str) -> None:
     """They are written by programs. What makes no sense is of no effect."""
     counter = Applying()
@@ -303,7 +304,7 @@ def test_a_record_and_a_note_may_be_nonsense(fields: Any, note: str) -> None:
 
 
 @pytest.mark.spec("API-65")
-@pytest.mark.parametrize(
+@each_row(
     ("wrong", "error", "why"),
     [
         ({"kind": ""}, BadRequest, "Object 'Kind' is missing"),

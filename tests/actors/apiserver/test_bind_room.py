@@ -9,6 +9,7 @@ import pytest
 from testbed.errors import Conflict
 from testbed.objects import Node, Pod
 from tests.models.counter import Counter
+from tests.shared.each_row import each_row
 
 
 def counter(room: str, **node: Any) -> Counter:
@@ -28,7 +29,7 @@ def test_a_bind_looks_at_the_pod_alone() -> None:
 
 
 @pytest.mark.spec("API-20")
-@pytest.mark.parametrize(
+@each_row(
     ("cpu_m", "node", "lack"),
     [(400, {}, ""), (401, {}, "cpu"), (0, {"pods": 1}, "pods"), (400, {"pods": 2}, "")],
 )

@@ -22,6 +22,7 @@ from testbed.objects import (
     UpdateStrategy,
 )
 from testbed.objects.form import to_tree
+from tests.shared.each_row import each_row
 from tests.shared.stage import play, world_of
 
 TEMPLATE = PodTemplate(spec=Pod.of("", cpu_m=100).spec)
@@ -64,7 +65,7 @@ def created(item: Object) -> dict[str, Any]:
 
 
 @pytest.mark.spec("API-60")
-@pytest.mark.parametrize("kind", FILLED, ids=lambda kind: kind.__name__)
+@each_row("kind", FILLED, ids=lambda kind: kind.__name__)
 def test_a_workload_that_says_nothing_gets_the_usual(kind: Any) -> None:
     """As Kubernetes 1.26 has it. The template is completed as a pod is."""
     bare: Any = kind("a")

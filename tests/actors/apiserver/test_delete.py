@@ -11,6 +11,7 @@ from testbed.errors import Conflict, NotFound
 from testbed.objects import Meta, Node, Pod, PodStatus, Revision
 from testbed.store.endpoint import Operation
 from tests.models.counter import Counter, deletion, finish, step, with_meta
+from tests.shared.each_row import each_row
 
 
 def times(pod: Any) -> tuple[int | None, int | None]:
@@ -38,7 +39,7 @@ def test_the_first_delete_gives_a_running_pod_its_grace() -> None:
 
 
 @pytest.mark.spec("API-27")
-@pytest.mark.parametrize("grace_s", [None, 60, 30])
+@each_row("grace_s", [None, 60, 30])
 def test_grace_is_never_extended(grace_s: int | None) -> None:
     """Steps 2 and 3: without a grace, or with one no smaller: success, and nothing happens."""
     counter = Counter()
@@ -94,7 +95,7 @@ def test_the_last_delete_is_two_commits() -> None:
 
 
 @pytest.mark.spec("API-24", "API-26")
-@pytest.mark.parametrize("phase", ["", "Failed", "Succeeded"])
+@each_row("phase", ["", "Failed", "Succeeded"])
 def test_what_no_kubelet_has_goes_at_once(phase: str) -> None:
     """alt-a, alt-b: unbound, or over: MODIFIED with grace 0, then DELETED."""
     counter = Counter()

@@ -22,6 +22,7 @@ from testbed.objects.binding import Preconditions
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.store.endpoint import Operation
 from tests.models.counter import Counter, eviction, finish, step, told, with_meta
+from tests.shared.each_row import each_row
 
 APP = {"app": "a"}
 
@@ -49,7 +50,7 @@ def status(counter: Counter) -> PodDisruptionBudgetStatus:
 
 
 @pytest.mark.spec("API-33")
-@pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed", "terminating"])
+@each_row("phase", ["Pending", "Succeeded", "Failed", "terminating"])
 def test_what_serves_nobody_is_deleted_whatever_budgets_say(phase: str) -> None:
     """Pending, over, or on its way out: nothing is taken from the budget."""
     counter = Counter()
@@ -141,7 +142,7 @@ def test_the_delete_may_fail_after_the_budget_has_paid() -> None:
 
 
 @pytest.mark.spec("API-36")
-@pytest.mark.parametrize(
+@each_row(
     ("said", "code", "retry_after_s", "text"),
     [
         ({"observed_generation": 0}, 429, 10, "still being processed"),

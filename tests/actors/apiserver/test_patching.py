@@ -10,6 +10,7 @@ from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest, Conflict, InternalError, Invalid, TooLarge
 from testbed.objects import Deployment, DeploymentSpec, LabelSelector, Map, Meta, Pod, PodTemplate
 from tests.models.counter import Counter, refusal
+from tests.shared.each_row import each_row
 
 REFUSED = "the server rejected our request due to an error in our request"
 
@@ -26,7 +27,7 @@ def labelled(**labels: str) -> tuple[Counter, Pod]:
 
 
 @pytest.mark.spec("API-64")
-@pytest.mark.parametrize(
+@each_row(
     ("steps", "labels"),
     [
         ([step("add", "/metadata/labels/b", value="2")], {"a": "1", "b": "2"}),
@@ -68,7 +69,7 @@ def test_items_of_lists_have_places() -> None:
 
 
 @pytest.mark.spec("API-64")
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     [
         step("test", "/metadata/labels/a", value="2"),

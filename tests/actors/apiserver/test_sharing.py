@@ -20,6 +20,7 @@ from testbed.objects.form import to_tree
 from testbed.objects.plain import frozen
 from testbed.store.selector import Selector
 from tests.models.counter import Counter, finish, step
+from tests.shared.each_row import each_row
 
 ALL = Selector(namespace="default")
 
@@ -57,7 +58,7 @@ class Sharer(Actor):
 
 
 @pytest.mark.spec("API-65", "API-67", "API-68")
-@pytest.mark.parametrize("seed", range(8))
+@each_row("seed", range(8))
 def test_the_protocol_holds_whoever_comes_first(seed: int) -> None:
     """Each keeps its own label, the scale is the last one's, and no pod is left."""
     world = World("test")

@@ -29,6 +29,7 @@ from testbed.objects import (
 from testbed.objects.quantity import amounts
 from testbed.world.world import World
 from tests.models.counter import Counter
+from tests.shared.each_row import each_row
 
 NEGATIVE = "must be greater than or equal to 0"
 UNRELATED = "`selector` does not match template `labels`"
@@ -119,7 +120,7 @@ WRONG: dict[str, tuple[Object, str]] = {
 
 
 @pytest.mark.spec("API-62")
-@pytest.mark.parametrize("name", WRONG)
+@each_row("name", WRONG)
 def test_what_makes_no_sense_is_never_created(name: str) -> None:
     """422 for a client, with all that is wrong; the same words for a scenario that adds it."""
     item, said = WRONG[name]
@@ -141,7 +142,7 @@ def test_what_makes_no_sense_is_never_created(name: str) -> None:
 
 
 @pytest.mark.spec("API-62")
-@pytest.mark.parametrize("kind", LONG_LIVED, ids=lambda kind: kind.kind)
+@each_row("kind", LONG_LIVED, ids=lambda kind: kind.kind)
 def test_what_makes_sense_is_created_and_cannot_be_spoilt(kind: Any) -> None:
     """A selector may ask for less than the labels say; 0 is a number. An update is looked at as
     well, and leaves the object as it is."""

@@ -35,6 +35,7 @@ from testbed.objects.quantity import amounts
 from testbed.store.endpoint import Operation
 from testbed.store.store import Store
 from tests.models.counter import Counter, about, with_meta
+from tests.shared.each_row import each_row
 
 
 def budget(name: str = "b", **spec: Any) -> PodDisruptionBudget:
@@ -116,7 +117,7 @@ def test_two_servers_make_different_names() -> None:
 
 
 @pytest.mark.spec("API-10")
-@pytest.mark.parametrize(
+@each_row(
     ("name", "labels", "said"),
     [
         ("Upper", {}, 'metadata.name: Invalid value: "Upper": a lowercase RFC 1123 subdomain'),
@@ -179,7 +180,7 @@ def test_what_a_pod_does_not_say_the_server_does() -> None:
         Counter().create(Pod("p"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("operation", "said"),
     [
         (Operation("create", "pods", "p", "default", Node("p")), "expected a Pod as its body"),
@@ -300,7 +301,7 @@ GATED = Pod.of("p", scheduling_gates=(SchedulingGate("g"), SchedulingGate("h")),
 
 
 @pytest.mark.spec("API-14")
-@pytest.mark.parametrize(
+@each_row(
     ("change", "is_allowed"),
     [
         ({"node_name": "n1"}, False),
@@ -389,7 +390,7 @@ def test_a_patch_that_makes_no_object_is_refused_with_its_place() -> None:
         counter.patch(pod, {"status": {"conditions": [{"status": "True"}]}}, "strategic", "status")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "said"),
     [
         ({"conditions": {"a": []}, "$setElementOrder/conditions": []}, "conditions: expected a li"),

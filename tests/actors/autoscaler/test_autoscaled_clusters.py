@@ -15,6 +15,7 @@ from testbed.invariant import Verdict
 from tests.models.clusters import autoscaled_clusters
 from tests.models.clusters.autoscaled_clusters import autoscaled_cluster, is_told_in_time
 from tests.models.clusters.cluster_runs import breaches, restarting, verdicts
+from tests.shared.each_row import each_row
 
 RUNS, CHUNK = 20, 25
 """How many Runs of each cluster the long form plays, and how many clusters are one test of it."""
@@ -34,7 +35,7 @@ def played(number: int, runs: int, seed: int = 0) -> list[Verdict]:
 
 
 @pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37")
-@pytest.mark.parametrize("number", range(4))
+@each_row("number", range(4))
 def test_whatever_strikes_an_autoscaled_cluster_keeps_its_claims(number: int) -> None:
     """Every claim of the protocol, of kubelets and of autoscalers is made."""
     found = played(number, 1)

@@ -14,6 +14,7 @@ from testbed import policy
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import ConfigMap
 from tests.models.worlds.growing import fates, group, passes, target, waiting
+from tests.shared.each_row import each_row
 
 
 class KeepsNone(Expander):
@@ -57,7 +58,7 @@ GROUPS = group("large", cpu_m=8000), group("small")
 
 
 @pytest.mark.spec("CA-19")
-@pytest.mark.parametrize("expander", ["KeepsNone", "KeepsNone,most-pods", "most-pods,KeepsNone"])
+@each_row("expander", ["KeepsNone", "KeepsNone,most-pods", "most-pods,KeepsNone"])
 def test_nothing_grows_if_an_expander_keeps_none(expander: str) -> None:
     """What comes behind it has nothing to choose from; the pods are helped by no other way."""
     (record,), world = passes(*GROUPS, having=[waiting("p")], expander=expander)
@@ -68,7 +69,7 @@ def test_nothing_grows_if_an_expander_keeps_none(expander: str) -> None:
 
 
 @pytest.mark.spec("CA-19")
-@pytest.mark.parametrize(
+@each_row(
     ("expander", "seen"),
     [("Counts", [2]), ("least-waste,Counts", []), ("most-pods,Counts", [2]),
      ("KeepsNone,Counts", [])],
@@ -117,7 +118,7 @@ def test_what_an_expander_cannot_keep_is_told(best: Any, said: str) -> None:
     assert (f"{__file__}, line " in str(refused.value)) is (best is _raises)
 
 
-@pytest.mark.parametrize("expander", ["+Counts", "-random", "built_in", "random,most-pods"])
+@each_row("expander", ["+Counts", "-random", "built_in", "random,most-pods"])
 def test_a_chain_that_1_26_would_refuse_is_refused(expander: str) -> None:
     """It crashed the autoscaler at its start, or its end was never reached."""
     with pytest.raises((UnknownName, ScenarioError)):

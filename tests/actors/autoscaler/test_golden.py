@@ -25,6 +25,7 @@ from testbed.objects import (
     ReplicaSet,
     ReplicaSetSpec,
 )
+from tests.shared.each_row import each_row
 
 BEGIN_S = 100
 """When P is created; by then V has long been running. Passes are 10 s apart."""
@@ -67,7 +68,7 @@ def events(world: World, reason: str) -> list[tuple[float, str]]:
 
 
 @pytest.mark.spec("CA-9", "CA-10", "CA-34", "CA-36")
-@pytest.mark.parametrize(
+@each_row(
     ("priority", "cutoff", "grows"),
     [(0, 0, True), (0, -10, True), (-1, 0, False), (-1, -10, True), (-20, 0, False),
      (-20, -10, False)],

@@ -12,6 +12,7 @@ from testbed import Client
 from testbed.objects import Condition, Meta, Node, Pod, PriorityClass
 from testbed.objects.pod import PodStatus
 from tests.models.worlds.growing import fates, group, passes, patched, target, waiting
+from tests.shared.each_row import each_row
 
 NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
 FULL = Pod.of("full", cpu_m=4000, node_name="g-1")
@@ -73,7 +74,7 @@ def test_pods_are_packed_by_priority_and_keep_their_places() -> None:
 
 
 @pytest.mark.spec("CA-14")
-@pytest.mark.parametrize(
+@each_row(
     ("delay", "fate", "result"),
     [("", "left", IN_COOLDOWN), ("8s", "triggered", SUCCESSFUL), ("15s", "young", NOT_NEEDED)],
 )
@@ -159,7 +160,7 @@ def test_groups_that_may_not_grow_are_skipped() -> None:
 
 
 @pytest.mark.spec("CA-17", "CA-20")
-@pytest.mark.parametrize(
+@each_row(
     ("errors", "nodes_max", "tall", "big"),
     [(0, 0, "awaiting", "no_option"), (-1, 0, "left", "left"), (0, 1, "left", "left")],
 )
@@ -210,7 +211,7 @@ def test_a_node_that_has_been_ready_for_a_minute_is_the_template(at_s: int, fate
 
 
 @pytest.mark.spec("CA-19")
-@pytest.mark.parametrize(
+@each_row(
     ("expander", "best"),
     [("least-waste", "small"), ("most-pods", "large"), ("random", "large"),
      ("most-pods,least-waste", "large"), ("priority", "large")],

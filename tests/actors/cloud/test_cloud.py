@@ -26,6 +26,7 @@ from testbed.objects import Condition, Map, Node, Pod, room_of
 from testbed.store.endpoint import answer_at_once
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
+from tests.shared.each_row import each_row
 from tests.shared.stage import Puppet
 
 TEMPLATE = Node.of("any", cpu_m=4000, memory=2**33, labels={"pool": "g"})
@@ -414,8 +415,8 @@ CALLS = (
 )
 
 
-@pytest.mark.parametrize("naming", ["slots", "rising"])
-@pytest.mark.parametrize("call", CALLS, ids=str)
+@each_row("naming", ["slots", "rising"])
+@each_row("call", CALLS, ids=str)
 def test_a_call_touches_no_more_than_it_announces(call: Operation, naming: str) -> None:
     """Or a complete search would leave out orders that matter."""
     store = Store()

@@ -3,8 +3,6 @@ and a complete search sees whatever a random one comes across."""
 
 from __future__ import annotations
 
-import pytest
-
 from actors.apiserver import ApiServer
 from actors.cloud import Cloud, NodeGroup, join_cloud
 from actors.cloud.invariants import cloud_claims
@@ -20,6 +18,7 @@ from testbed.objects import Node
 from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
 from tests.models.looking import is_seen
+from tests.shared.each_row import each_row
 from tests.shared.nodes import breaches
 from tests.shared.stage import Puppet, play
 
@@ -35,7 +34,7 @@ def build(world: World) -> None:
     world.claim(*kubelet_claims())
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: str(mutant.name))
+@each_row("mutant", MUTANTS, ids=lambda mutant: str(mutant.name))
 def test_the_claim_finds_every_mutant(mutant: Mutant) -> None:
     """In the calm run, or in a few more."""
     assert hunt(mutant, runs_max=3, seed=0, switches=None).is_killed

@@ -14,6 +14,7 @@ from actors.shared.node_groups import increase
 from testbed import Calm, Client, Operation, World
 from testbed.errors import Invalid, ScenarioError
 from testbed.objects import Map, Node
+from tests.shared.each_row import each_row
 from tests.shared.stage import Puppet
 
 TEMPLATE = Node.of("any", cpu_m=4000)
@@ -113,7 +114,7 @@ def test_an_operator_is_refused_what_a_scenario_could_not_say() -> None:
     assert world.store.peek("nodegroups/g").value.min_size == 10  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("boots", "said"), [((), "()"), (None, "None"), ([Boot()], "list(…)"), (Boot(), "Boot(…)")]
 )
 def test_a_cloud_of_ones_own_that_says_no_boot_is_told(boots: Any, said: str) -> None:

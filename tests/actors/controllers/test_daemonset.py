@@ -32,6 +32,7 @@ from testbed.objects import (
 from testbed.objects.form import to_tree
 from testbed.world.world import World
 from tests.models.worlds.workloads import Readier, all_of, template, workload_world
+from tests.shared.each_row import each_row
 from tests.shared.stage import Doing, play
 
 ZONE = {"zone": "a"}
@@ -64,7 +65,7 @@ def names(pods: Any) -> list[str]:
 
 
 @pytest.mark.spec("CTL-11")
-@pytest.mark.parametrize(
+@each_row(
     ("node", "spec", "said"),
     [
         (Node.of("n1"), {}, (True, True)),

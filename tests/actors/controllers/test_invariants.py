@@ -41,6 +41,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.stage import Cued
 
 CRASHES = (
@@ -100,7 +101,7 @@ def test_a_controller_that_stays_dead_is_not_excused(restart_after_ms: int | Non
     assert claims == (set() if restart_after_ms else {"desired_counts_are_reached"})
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@each_row("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_mutant_is_found_by_its_claim(mutant: Mutant) -> None:
     """Within few Runs."""
     found = hunt(mutant, runs_max=20)
@@ -182,7 +183,7 @@ CASES = [
 
 
 @pytest.mark.spec("INV-31")
-@pytest.mark.parametrize(("things", "said"), CASES)
+@each_row(("things", "said"), CASES)
 def test_each_kind_of_workload_has_what_it_wants(things: tuple[Object, ...], said: str) -> None:
     """No more, and no less unless it says why."""
     found = judged(*things)

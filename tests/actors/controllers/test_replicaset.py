@@ -35,6 +35,7 @@ from testbed.objects.condition import find
 from testbed.objects.quota import QuotaSpec, QuotaStatus
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import delete
 from tests.shared.stage import Doing, Puppet, play
 
@@ -277,7 +278,7 @@ RANKED = [
 
 
 @pytest.mark.spec("CTL-5")
-@pytest.mark.parametrize("pair", RANKED)
+@each_row("pair", RANKED)
 def test_the_least_important_is_deleted_first(pair: tuple[Pod, Pod]) -> None:
     """Whatever their order. On n2 there is a related pod beside, which is active."""
     related = [pod("c", node="n2"), pod("d", node="n1", phase="Failed")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from actors.controllers.statefulset import (
     REVISION,
@@ -20,6 +19,7 @@ from testbed.objects.deployment import OrderedUpdate, OrderedUpdateStrategy
 from testbed.objects.form import to_tree
 from testbed.world.world import World
 from tests.models.worlds.workloads import Readier, all_of, template, workload_world
+from tests.shared.each_row import each_row
 from tests.shared.stage import Doing, play
 
 
@@ -63,7 +63,7 @@ STEPS: list[tuple[StatefulSet, list[Pod], list[int], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("item", "pods", "create", "delete"), STEPS)
+@each_row(("item", "pods", "create", "delete"), STEPS)
 def test_the_next_step_keeps_the_order(
     item: StatefulSet, pods: list[Pod], create: list[int], delete: list[str]
 ) -> None:

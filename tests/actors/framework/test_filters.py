@@ -44,6 +44,7 @@ from testbed.objects.affinity import (
 from testbed.objects.meta import Object
 from testbed.objects.pod import Port
 from tests.shared.deciding import HOST, ZONE, a_node, a_pod, decide, far, near
+from tests.shared.each_row import each_row
 
 UNEVEN = "node(s) didn't match pod topology spread constraints"
 
@@ -111,7 +112,7 @@ def test_a_pod_that_names_its_node_goes_nowhere_else() -> None:
 
 
 @pytest.mark.spec("SCH-57")
-@pytest.mark.parametrize(("taint", "toleration", "fits"), [
+@each_row(("taint", "toleration", "fits"), [
     (Taint("k", "v", "NoSchedule"), None, False),
     (Taint("k", "v", "NoExecute"), None, False),
     (Taint("k", "v", "PreferNoSchedule"), None, True),
@@ -140,7 +141,7 @@ def wanting(*terms: NodeSelectorTerm) -> Affinity:
 
 
 @pytest.mark.spec("SCH-57")
-@pytest.mark.parametrize(("spec", "fits"), [
+@each_row(("spec", "fits"), [
     ({"node_selector": {"disk": "ssd"}}, True),
     ({"node_selector": {"disk": "hdd"}}, False),
     ({"affinity": wanting(NodeSelectorTerm((Requirement("size", "Gt", ("2",)),)))}, True),
@@ -164,7 +165,7 @@ def test_a_node_must_be_as_the_pod_wants_it(spec: dict[str, Any], fits: bool) ->
 
 
 @pytest.mark.spec("SCH-56", "SCH-57")
-@pytest.mark.parametrize(("new", "taken", "clashes"), [
+@each_row(("new", "taken", "clashes"), [
     (("", ""), ("", "TCP"), True),
     (("10.0.0.1", ""), ("0.0.0.0", ""), True),
     (("0.0.0.0", ""), ("10.0.0.1", ""), True),
@@ -297,7 +298,7 @@ def test_min_domains_is_ignored() -> None:
     assert decide(few, *things).node == "n1"
 
 
-@pytest.mark.parametrize(("policies", "feasible"), [
+@each_row(("policies", "feasible"), [
     ({}, ("n1",)),
     ({"node_affinity_policy": "Ignore"}, ()),
     ({"node_taints_policy": "Honor"}, ("n1",)),
@@ -366,7 +367,7 @@ def test_anti_affinity_holds_both_ways() -> None:
 
 
 @pytest.mark.spec("SCH-113")
-@pytest.mark.parametrize(("namespaces", "selector", "means_it"), [
+@each_row(("namespaces", "selector", "means_it"), [
     ((), None, False),
     (("other",), None, True),
     (("default",), None, False),

@@ -23,6 +23,7 @@ from testbed.objects import (
 )
 from testbed.objects.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm
 from testbed.objects.pod import Port
+from tests.shared.each_row import each_row
 
 NODE = Node.of("n1", cpu_m=1000, memory=1000, pods=3, labels={"zone": "a"})
 
@@ -45,7 +46,7 @@ def reason(new: Pod, *others: Pod, node: Node | None = NODE) -> str:
 
 
 @pytest.mark.spec("KUB-8")
-@pytest.mark.parametrize(("new", "others", "said"), [
+@each_row(("new", "others", "said"), [
     (pod(cpu_m=600), [pod(cpu_m=600)], "cpu, requested: 600, used: 600, capacity: 1000"),
     (pod(memory=600), [pod(memory=600)], "memory, requested: 600, used: 600, capacity: 1000"),
     (pod(), [pod(), pod(), pod()], "pods, requested: 1, used: 3, capacity: 3"),
@@ -122,7 +123,7 @@ def test_a_pod_goes_only_where_its_affinity_lets_it() -> None:
 
 
 @pytest.mark.spec("KUB-5")
-@pytest.mark.parametrize(("one", "other", "clash"), [
+@each_row(("one", "other", "clash"), [
     (asking(80), asking(80), True), (asking(80), asking(81), False),
     (asking(80, protocol="UDP"), asking(80), False),
     (asking(80, protocol="TCP"), asking(80), True),
@@ -140,7 +141,7 @@ def test_no_two_pods_have_one_port_of_the_node(one: Pod, other: Pod, clash: bool
 
 
 @pytest.mark.spec("KUB-5")
-@pytest.mark.parametrize(("effect", "tolerated", "refused"), [
+@each_row(("effect", "tolerated", "refused"), [
     ("NoExecute", False, True), ("NoExecute", True, False), ("NoSchedule", False, False),
     ("PreferNoSchedule", False, False),
 ])  # fmt: skip

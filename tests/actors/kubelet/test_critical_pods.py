@@ -23,6 +23,7 @@ from testbed.objects import (
 )
 from testbed.objects.condition import find
 from testbed.objects.quantity import milli, whole
+from tests.shared.each_row import each_row
 from tests.shared.nodes import at, bound, calm, node_world, pod_of, story
 
 MEMORY_TAINT = "node.kubernetes.io/memory-pressure"
@@ -62,9 +63,7 @@ U2 = of_class("u2", 2000, "Burstable", 5)
 
 
 @pytest.mark.spec("KUB-13", "KUB-14")
-@pytest.mark.parametrize(
-    ("cpu_m", "victims"), [(0, []), (1000, ["u1"]), (2000, ["u2"]), (3000, ["u2", "u1"])]
-)
+@each_row(("cpu_m", "victims"), [(0, []), (1000, ["u1"]), (2000, ["u2"]), (3000, ["u2", "u1"])])
 def test_the_fewest_of_the_lowest_class_are_killed(cpu_m: int, victims: list[str]) -> None:
     """GT-E4: guaranteed pods only if all others do not suffice."""
     assert killed(critical(cpu_m), G, U1, U2) == victims
@@ -128,7 +127,7 @@ def test_static_pods_and_their_mirrors_are_critical() -> None:
 
 
 @pytest.mark.spec("KUB-4", "KUB-9")
-@pytest.mark.parametrize(("pod", "pressures", "why"), [
+@each_row(("pod", "pressures", "why"), [
     (bound("a"), (), ""),
     (bound("a"), ("MemoryPressure",), ""),
     (bound("a", None), ("MemoryPressure",), "[MemoryPressure]"),

@@ -13,6 +13,7 @@ from testbed.client.client import Client
 from testbed.objects import Node, Pod
 from testbed.objects.condition import find
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import bound, calm, pod_of, story
 from tests.shared.stage import Puppet
 
@@ -59,7 +60,7 @@ def test_a_pod_fails_by_its_kubelet_only_once_it_has_stopped() -> None:
 
 
 @pytest.mark.spec("KUB-37")
-@pytest.mark.parametrize(
+@each_row(
     ("graces_s", "stopped_ms", "exit_code"),
     [((None,), 6000, 137), ((2,), 3000, 137), ((0,), 1000, 137), ((None, 0), 2000, 137),
      ((2, None, 30), 3000, 137)],

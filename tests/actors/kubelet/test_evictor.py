@@ -15,6 +15,7 @@ from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
 from testbed.objects.condition import find
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import KUBELET, ask, at, bound, calm, pod_of, runtime, story
 from tests.shared.stage import Doing, Puppet
 
@@ -101,7 +102,7 @@ def test_one_pod_is_evicted_a_loop() -> None:
 
 
 @pytest.mark.spec("KUB-29", "KUB-37")
-@pytest.mark.parametrize(("switches", "first", "second"), [
+@each_row(("switches", "first", "second"), [
     ({"hard_evict_grace": "documented_zero"}, "10000 a", "11000 b"),
     ({"hard_evict_grace": "modern_one"}, "11000 a", "13000 b"),
     ({}, "35000 a", "61000 b"),

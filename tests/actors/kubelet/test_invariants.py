@@ -32,6 +32,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import KUBELET, at, bind, bound, delete, node_world
 from tests.shared.stage import Cued, Puppet
 
@@ -238,7 +239,7 @@ def with_port(name: str) -> Pod:
 
 
 @pytest.mark.spec("INV-7", "INV-8")
-@pytest.mark.parametrize(("pods", "said"), [
+@each_row(("pods", "said"), [
     ((Pod.of("a", cpu_m=600), Pod.of("b", cpu_m=600)),
      "n1 has cpu 1000, and runs a, b, which ask for 1200"),
     ((with_port("a"), with_port("b")),
@@ -246,7 +247,7 @@ def with_port(name: str) -> Pod:
     ((apart("a"), apart("b")),
      "pods/default/b must be apart from pods/default/a, by kubernetes.io/hostname"),
 ])  # fmt: skip
-@pytest.mark.parametrize("binders", [1, 2])
+@each_row("binders", [1, 2])
 def test_a_node_is_overbooked_only_by_two_who_do_not_know_of_each_other(
     pods: tuple[Pod, ...], said: str, binders: int
 ) -> None:

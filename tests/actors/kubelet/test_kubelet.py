@@ -22,6 +22,7 @@ from testbed.objects import Condition, Map, Node, Pod, PodStatus, condition
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import (
     KUBELET,
     RUNTIME,
@@ -185,7 +186,7 @@ def test_a_kubelet_without_a_node_refuses_what_it_is_given() -> None:
 
 
 @pytest.mark.spec("KUB-17", "KUB-18")
-@pytest.mark.parametrize(("policy", "exit_code", "phase"), [
+@each_row(("policy", "exit_code", "phase"), [
     ("Never", 0, "Succeeded"), ("Never", 1, "Failed"), ("OnFailure", 0, "Succeeded"),
 ])  # fmt: skip
 def test_what_ends_by_itself_is_over_if_it_is_not_to_run_again(
@@ -219,7 +220,7 @@ def test_a_deleted_pod_ends_with_its_grace() -> None:
 
 
 @pytest.mark.spec("KUB-19")
-@pytest.mark.parametrize(("grace_s", "ended_ms"), [(0, 2000), (1, 2000), (5, 6000)])
+@each_row(("grace_s", "ended_ms"), [(0, 2000), (1, 2000), (5, 6000)])
 def test_nobody_is_given_less_than_a_second(grace_s: int, ended_ms: int) -> None:
     """A grace of none is one of a second, for a pod that a finalizer keeps."""
     kept = bound("a").with_meta(finalizers=("x",))
@@ -297,7 +298,7 @@ def test_a_pod_of_that_name_that_is_another_is_let_be() -> None:
 
 
 @pytest.mark.spec("KUB-20")
-@pytest.mark.parametrize(
+@each_row(
     ("fault", "least"),
     [
         (LoseReply(KUBELET), 6), (LoseRequest(KUBELET), 6), (ServerError(KUBELET), 6),
@@ -552,7 +553,7 @@ def deleting() -> World:
 
 
 @pytest.mark.spec("KUB-20", "KUB-43")
-@pytest.mark.parametrize(("target", "restart_after_ms"), [
+@each_row(("target", "restart_after_ms"), [
     (KUBELET, 0), (KUBELET, 700), (KUBELET, 20_000), (RUNTIME, 700), ("api", 700), ("api", 20_000),
 ])  # fmt: skip
 def test_a_crash_at_any_turn_changes_nothing_in_the_end(target: str, restart_after_ms: int) -> None:

@@ -19,6 +19,7 @@ from testbed.objects.pod import Resources
 from testbed.objects.quantity import amounts
 from testbed.store.store import Store
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import (
     KUBELET,
     ask,
@@ -91,7 +92,7 @@ def events(world: World, reason: str) -> list[Event]:
 # -- whom it kills --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("pod", "adj"), [
+@each_row(("pod", "adj"), [
     (Pod.of("best-effort"), 1000),
     (Pod.of("cpu-alone", cpu_m=5), 999),
     (Pod.of("a-tenth", memory=GB // 10), 900),

@@ -11,6 +11,7 @@ from actors.kubelet import Workload
 from actors.kubelet.back_off import BackOff
 from testbed.faults.crash import Crash
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world, pod_of, story
 from tests.shared.stage import Cued
 
@@ -27,7 +28,7 @@ def restarts(world: World) -> list[int]:
 
 
 @pytest.mark.spec("KUB-17")
-@pytest.mark.parametrize(("policy", "exit_code"), [("Always", 0), ("Always", 1), ("OnFailure", 1)])
+@each_row(("policy", "exit_code"), [("Always", 0), ("Always", 1), ("OnFailure", 1)])
 def test_containers_that_end_are_started_again_later_and_later(policy: str, exit_code: int) -> None:
     """At once, then after 10 s, then after twice that, counted from their end."""
     world = crashing(restart_policy=policy, exit_code=exit_code)

@@ -13,6 +13,7 @@ from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound, ScenarioError
 from testbed.objects import Map, Pod
 from testbed.store.store import Store
+from tests.shared.each_row import each_row
 from tests.shared.nodes import ask
 
 
@@ -172,7 +173,7 @@ def test_it_knows_what_it_is_asked_about(runtime: Runtime) -> None:
         ask(runtime, "pull", "u", now_ms=0)
 
 
-@pytest.mark.parametrize("workload", [
+@each_row("workload", [
     Workload(), Workload(runs_ms=0, exit_code=2), Workload(stops_after_ms=7),
     Workload(runs_ms=5, is_deaf=True), Workload(runs_ms=(5, None), exit_code=(1, 0)),
     Workload(torn_down_after_ms=7),
@@ -184,7 +185,7 @@ def test_a_workload_stands_in_the_annotations(workload: Workload) -> None:
     assert workload.given_to(pod).meta.annotations["a"] == "b"
 
 
-@pytest.mark.parametrize(("name", "value", "said"), [
+@each_row(("name", "value", "said"), [
     ("runs-ms", "5s", "a whole number or never, found '5s'"),
     ("runs-ms", "5,", "a whole number or never, found ''"),
     ("exit-code", "1, never", "a whole number, found 'never'"),

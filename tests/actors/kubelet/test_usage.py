@@ -8,6 +8,7 @@ from actors.kubelet.usage import Usage, behave_alike, usage_texts
 from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod
+from tests.shared.each_row import each_row
 from tests.shared.nodes import bound, node_world
 
 
@@ -52,7 +53,7 @@ def test_usage_may_be_drawn_or_unknown() -> None:
     assert Usage.of(choice, {"memory": "unknown"}).at(9000) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text"),
     [("memory", "much"), ("memory", "0=1k"), ("memory", "5s=1k 0s=2k"), ("memory", "-1s=1k"),
      ("memory", "1s=1k 1s=1k"), ("gpu", "1"), ("memory", "0s=1k 5x=2k"), ("memory", ""),
@@ -64,7 +65,7 @@ def test_an_annotation_that_makes_no_sense_is_refused(name: str, text: str) -> N
         Usage.of(pod(**{name: text}))
 
 
-@pytest.mark.parametrize("text", ["0s=6Q", "1k | -1k", "unknown | much"])
+@each_row("text", ["0s=6Q", "1k | -1k", "unknown | much"])
 def test_a_kubelet_that_measures_nothing_refuses_it_as_well(text: str) -> None:
     """When it admits the pod, whichever usage would be drawn: nobody else would ever read it."""
     annotated = bound("p").with_meta(annotations=pod(memory=text).meta.annotations)

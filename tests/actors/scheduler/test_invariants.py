@@ -27,6 +27,7 @@ from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
 from tests.shared.crowds import FAULTS, crowd
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import cluster, delete, node_of, pending, there
 from tests.shared.stage import play
 
@@ -112,9 +113,7 @@ def test_the_claims_hold_of_twenty_thousand_crowds() -> None:
 
 @pytest.mark.spec("INV-15", "INV-16", "INV-17", "INV-18", "INV-19")
 @pytest.mark.spec("INV-20", "INV-22", "INV-23", "INV-25", "INV-26", "INV-41")
-@pytest.mark.parametrize(
-    "name", ["starvation", "preemption_loop", "hostile_schedulers", "pressure_pingpong"]
-)
+@each_row("name", ["starvation", "preemption_loop", "hostile_schedulers", "pressure_pingpong"])
 def test_the_claims_hold_of_guarded_scenarios(name: str) -> None:
     """In forty random Runs of each: what comes there without end, unguarded, comes to an end."""
     recipe = find(name)

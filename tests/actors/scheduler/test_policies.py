@@ -34,6 +34,7 @@ from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import Node, Pod
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 
 ROOT = Path(__file__).parent.parent.parent.parent
 
@@ -131,7 +132,7 @@ def own(base: type, **said: Any) -> str:
     return "Mine"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("base", "said", "switch", "told"),
     [
         (Filter, {}, "filters", "Mine has no check(pod, node)"),

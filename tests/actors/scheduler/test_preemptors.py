@@ -16,6 +16,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.invariant import Verdict
 from testbed.objects import Map
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 
 
 def played(preemptor: str, chooser: Any, build: Any = contended_nodes, **more: str) -> Verdict:
@@ -26,7 +27,7 @@ def played(preemptor: str, chooser: Any, build: Any = contended_nodes, **more: s
 
 
 @pytest.mark.spec("CTL-50", "CTL-54", "INV-10", "INV-15")
-@pytest.mark.parametrize("preemptor", ["rescheduler", "kubelet", "none"])
+@each_row("preemptor", ["rescheduler", "kubelet", "none"])
 def test_every_claim_holds_whichever_program_preempts(preemptor: str) -> None:
     """Also of pods that are bound in place of others."""
     for chooser in (Calm(), Uniform(1), Uniform(2)):

@@ -12,6 +12,7 @@ from testbed import Client, Operation, World
 from testbed.faults.crash import Crash
 from testbed.invariants.events import nobody_decides_by_events
 from testbed.objects import Event, Node, Pod, Reference, Revision
+from tests.shared.each_row import each_row
 from tests.shared.stage import Doing, Played, Puppet, play
 
 MINUTE_MS = 60_000
@@ -78,7 +79,7 @@ def test_what_is_said_again_is_folded() -> None:
 
 
 @pytest.mark.spec("API-49")
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         {"item": POD.with_meta(revision=Revision("8"))},
@@ -213,7 +214,7 @@ def test_each_life_names_its_events_otherwise() -> None:
 
 
 @pytest.mark.spec("API-49")
-@pytest.mark.parametrize("verb", ["get", "list", "watch"])
+@each_row("verb", ["get", "list", "watch"])
 def test_nobody_decides_by_events(verb: str) -> None:
     """An actor that reads one breaches the claim, which names the actor and what it asked."""
     made = world_with(lambda client: reads(client, verb))

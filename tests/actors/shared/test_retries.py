@@ -25,6 +25,7 @@ from testbed.errors import (
 )
 from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Pod
+from tests.shared.each_row import each_row
 from tests.shared.stage import note, play, world_of
 
 PASSING = (Conflict, Forbidden, InternalError, TimedOut, TooManyRequests, Unavailable)
@@ -54,13 +55,13 @@ def tries(*errors: ApiError, retry_ms: int = 1000) -> tuple[list[int], Any]:
     return tried, end
 
 
-@pytest.mark.parametrize("error", PASSING)
+@each_row("error", PASSING)
 def test_what_may_pass_is_tried_again(error: type[ApiError]) -> None:
     """A second later."""
     assert tries(error()) == ([0, 1000], "told")
 
 
-@pytest.mark.parametrize("error", FOR_GOOD)
+@each_row("error", FOR_GOOD)
 def test_what_will_not_pass_is_told(error: type[ApiError]) -> None:
     """At once."""
     assert tries(error()) == ([0], error)

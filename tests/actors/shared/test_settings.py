@@ -18,6 +18,7 @@ from actors.shared.settings import at_least
 from actors.users.commands import NoCommand
 from actors.users.stream import Cue
 from testbed.errors import ScenarioError
+from tests.shared.each_row import each_row
 
 
 @attrs.frozen
@@ -34,7 +35,7 @@ def test_a_number_from_the_least_on_is_taken() -> None:
     assert Settings(until_ms=None).until_ms is None
 
 
-@pytest.mark.parametrize("value", [0, -1, True, "5", 5.0, None])
+@each_row("value", [0, -1, True, "5", 5.0, None])
 def test_anything_else_is_refused(value: object) -> None:
     """What was given, what was expected, what to say."""
     with pytest.raises(ScenarioError) as refused:
@@ -92,7 +93,7 @@ WRONG: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("said", WRONG)
+@each_row("said", WRONG)
 def test_the_settings_of_actors_are_checked(said: str) -> None:
     """A period of 0 was a division by it, a negative time passed for none."""
     with pytest.raises(ScenarioError) as refused:

@@ -32,6 +32,7 @@ from testbed.objects import (
 from testbed.objects.pod import FAILED, PodStatus
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.nodes import node_world
 from tests.shared.stage import Cued, Doing
 
@@ -238,7 +239,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each_row("name", WRONG)
 def test_what_can_be_no_setting_is_refused(name: str) -> None:
     """When it is said, with what it may be."""
     make, error = WRONG[name]

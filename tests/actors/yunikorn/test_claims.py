@@ -30,6 +30,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.models.worlds.cores import NODE, books, daemons, node_of_y1, yunikorns
+from tests.shared.each_row import each_row
 from tests.shared.nodes import breaches
 
 FAULTS = (
@@ -75,7 +76,7 @@ def test_yunikorn_does_as_it_owes(ground: Callable[[World], None], runs_max: int
 
 
 @pytest.mark.spec("INV-42", "INV-43")
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@each_row("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_bug_is_found_by_its_claim(mutant: Mutant) -> None:
     """Within sixty Runs; most in the calm one."""
     assert hunt(mutant, runs_max=60).is_killed
@@ -124,7 +125,7 @@ def spoil_place(given: Any) -> None:
 
 
 @pytest.mark.spec("INV-42")
-@pytest.mark.parametrize(
+@each_row(
     ("spoil", "wrong"),
     [
         (spoil_node, "n has {'cpu': 1000, 'memory': 0, 'pods': 104} left of "),
@@ -149,7 +150,7 @@ def free(given: Any, name: str, ask: str = "") -> None:
 
 
 @pytest.mark.spec("INV-42", "YK-15", "YK-16")
-@pytest.mark.parametrize(
+@each_row(
     ("spec", "wrong"),
     [
         ({"required_node": NODE}, "is a DaemonSet pod"),

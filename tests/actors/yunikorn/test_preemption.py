@@ -10,6 +10,7 @@ from actors.yunikorn.messages import AllocationRequest
 from actors.yunikorn.switches import YuniKornSwitches
 from testbed.objects import Map, Node
 from tests.models.worlds.cores import NODE, Talk, gt_y1
+from tests.shared.each_row import each_row
 
 R3_R2 = ["free r3", "free r2"]
 NOBODY = ["RequiredNodePreemptionFailed"]
@@ -79,7 +80,7 @@ def test_who_owns_nothing_is_no_owner_to_the_document() -> None:
 
 
 @pytest.mark.spec("YK-15", "YK-16")
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "victims"),
     [("shipped", ["free equal"]), ("strict_lower", ["free lower"]), ("none", ["free higher"])],
 )
@@ -109,7 +110,7 @@ def test_who_holds_nothing_of_what_is_asked_is_left_alone() -> None:
 
 
 @pytest.mark.spec("YK-19")
-@pytest.mark.parametrize(
+@each_row(
     ("dirs", "first"),
     [("young_small", "d"), ("young_large", "c"), ("old_small", "b"), ("old_large", "a")],
 )

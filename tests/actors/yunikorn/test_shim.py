@@ -39,6 +39,7 @@ from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.models.worlds.cores import NODE, books, daemons, node_of_y1, seen, yunikorns
+from tests.shared.each_row import each_row
 from tests.shared.nodes import at, delete
 from tests.shared.stage import play
 
@@ -65,7 +66,7 @@ def victims_of(world: World) -> list[str]:
 
 
 @pytest.mark.spec("YK-6", "YK-10", "YK-22", "YK-28", "YK-29", "YK-30", "YK-31", "INV-42", "INV-43")
-@pytest.mark.parametrize(
+@each_row(
     ("profile", "switches"),
     [
         ("k8s-1.26", {}), ("k8s-modern", {}), ("seed", {}),
@@ -120,7 +121,7 @@ def test_what_a_pod_is_to_the_core() -> None:
 
 
 @pytest.mark.spec("YK-2")
-@pytest.mark.parametrize(
+@each_row(
     ("profile", "switches", "gone"),
     [
         ("k8s-1.26", {}, "labelled"), ("k8s-modern", {}, "labelled"),

@@ -17,6 +17,7 @@ from tests.conformance.autoscale.playing import play
 from tests.conformance.autoscale.shape import Autoscale
 from tests.conformance.conftest import OURS
 from tests.conformance.reading import cases_in
+from tests.shared.each_row import each_row
 
 Tree = dict[str, Any]
 HOURS = 400
@@ -71,7 +72,7 @@ LEAVES = (
 """Every kind of leaf of a recording."""
 
 
-@pytest.mark.parametrize("leaf", LEAVES)
+@each_row("leaf", LEAVES)
 def test_a_wrong_leaf_is_found(leaf: str) -> None:
     """Planted into the first case that has such a leaf; and so is one that is missing."""
     path = tuple(leaf.split())

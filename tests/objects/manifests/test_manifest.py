@@ -22,6 +22,7 @@ from testbed.objects.manifests.yaml_stream import BYTES_MAX
 from testbed.store.endpoint import Operation, answer_at_once
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
+from tests.shared.each_row import each_row
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 4}}\n"
 POD = """\
@@ -198,7 +199,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), WRONG.items())
+@each_row(("text", "told"), WRONG.items())
 def test_a_value_of_the_wrong_kind_is_told_with_its_place(
     text: str, told: tuple[str, str] | None
 ) -> None:
@@ -369,7 +370,7 @@ print(found.mistakes[0])
 """
 
 
-@pytest.mark.parametrize("what", HOSTILE)
+@each_row("what", HOSTILE)
 def test_what_is_hostile_costs_neither_memory_nor_the_process(what: str) -> None:
     """An error with its place, in a process that stays alive and below 200 MB."""
     text = HOSTILE[what]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testbed.objects.manifests.nesting import too_deep_at
+from tests.shared.each_row import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "line"),
     [
         ("[[[", None), ("[[[[", 0), ("a:\n- [[{x: [", 1), ("[[[]]][[[]]]", None),

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from testbed.objects.manifests.scalar import lines, name_of, resolve, written
+from tests.shared.each_row import each_row
 
 WORDS = {
     "y Yes on TRUE": True,
@@ -25,7 +26,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("words", "value"), WORDS.items())
+@each_row(("words", "value"), WORDS.items())
 def test_a_word_is_what_kubernetes_takes_it_for(words: str, value: object) -> None:
     """As go-yaml v2 resolves it and JSON then writes it: a whole float is a whole number."""
     for word in words.split():
@@ -33,7 +34,7 @@ def test_a_word_is_what_kubernetes_takes_it_for(words: str, value: object) -> No
     assert resolve("") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "word",
     [
         "nULL",
@@ -56,7 +57,7 @@ def test_all_else_is_the_text_that_was_written(word: str) -> None:
     assert resolve(word) == word
 
 
-@pytest.mark.parametrize("word", [".inf", "-.INF", "+.Inf", ".nan", ".NaN"])
+@each_row("word", [".inf", "-.INF", "+.Inf", ".nan", ".NaN"])
 def test_a_number_that_json_does_not_have_is_refused(word: str) -> None:
     """Kubernetes has it as JSON in between, where there is no such thing."""
     with pytest.raises(ValueError, match="JSON does not have"):

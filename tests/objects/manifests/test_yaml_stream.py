@@ -13,6 +13,7 @@ from testbed.objects.manifests.yaml_stream import (
     lines_of,
     parts,
 )
+from tests.shared.each_row import each_row
 
 
 def trees(text: str | bytes, **limits: int) -> list[Any]:
@@ -87,7 +88,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("text", "line", "said"), HOSTILE.values(), ids=HOSTILE.keys())
+@each_row(("text", "line", "said"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_what_is_hostile_or_broken_is_refused_with_its_line(
     text: str | bytes, line: int, said: str
 ) -> None:

@@ -8,6 +8,7 @@ from actors.autoscaler import Expansion
 from actors.autoscaler.expanders.priority import CONFIG_MAP, KEY, PriorityExpander
 from actors.autoscaler.templates import NodeTemplate
 from testbed.objects import ConfigMap, Map, Meta, Node
+from tests.shared.each_row import each_row
 
 TEMPLATE = NodeTemplate(Node.of("any", cpu_m=1000), ())
 GIVEN = [Expansion(name, 1, (), TEMPLATE) for name in ("a-spot", "b-spot", "c")]
@@ -15,7 +16,7 @@ ALL = ["a-spot", "b-spot", "c"]
 
 
 @pytest.mark.spec("CA-19")
-@pytest.mark.parametrize(
+@each_row(
     ("text", "kept"),
     [
         ("10: [spot]", ["a-spot", "b-spot"]),

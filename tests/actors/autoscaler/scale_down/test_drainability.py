@@ -8,6 +8,7 @@ import pytest
 from actors.autoscaler.scale_down.drainability import BlockingPod, DrainRules, moving
 from testbed.objects import Map, Pod, PodDisruptionBudget, PodStatus
 from tests.models.worlds.idle_nodes import annotated, budget, owned, replica_set
+from tests.shared.each_row import each_row
 
 SYSTEM = "kube-system"
 
@@ -108,7 +109,7 @@ def test_some_pods_need_not_move() -> None:
 
 
 @pytest.mark.spec("CA-26")
-@pytest.mark.parametrize(
+@each_row(
     ("phase", "policy", "moves"),
     [
         ("Failed", "Always", True), ("Succeeded", "Never", True), ("Succeeded", "OnFailure", True),

@@ -6,6 +6,7 @@ import pytest
 
 from actors.autoscaler.scale_up.balancing import balanced
 from actors.shared.node_groups import GroupView
+from tests.shared.each_row import each_row
 
 
 def group(name: str, target: int, max_size: int = 10) -> GroupView:
@@ -14,7 +15,7 @@ def group(name: str, target: int, max_size: int = 10) -> GroupView:
 
 
 @pytest.mark.spec("CA-20")
-@pytest.mark.parametrize(
+@each_row(
     ("groups", "nodes", "expected"),
     [
         ((group("a", 0), group("b", 0)), 3, "a 0->2, b 0->1"),

@@ -23,6 +23,7 @@ from testbed.objects.affinity import (
 )
 from testbed.objects.labels import LabelSelector
 from testbed.objects.pod import Container, Port
+from tests.shared.each_row import each_row
 
 HOST = "kubernetes.io/hostname"
 APART = Affinity(
@@ -87,7 +88,7 @@ def test_groups_that_are_alike_get_what_each_would_get_by_itself() -> None:
     assert told(packed(templates, each_anew=False)) == told(packed(templates, each_anew=True))
 
 
-@pytest.mark.parametrize("differs", OTHERS)
+@each_row("differs", OTHERS)
 def test_a_group_that_differs_is_packed_by_itself(differs: str) -> None:
     """Size, labels, and the pods that come with a node tell groups apart."""
     alike = {f"g{n}": template(f"g{n}") for n in range(4)}

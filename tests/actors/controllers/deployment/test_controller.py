@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from actors.apiserver import ApiServer
 from actors.controllers.deployment.controller import DeploymentController
@@ -29,6 +28,7 @@ from tests.models.worlds.workloads import (
     versions,
     workload_world,
 )
+from tests.shared.each_row import each_row
 from tests.shared.stage import Doing, Puppet, play
 
 QUIET = {"events": "off"}
@@ -97,7 +97,7 @@ def test_it_creates_a_replicaset_that_it_owns() -> None:
     assert item.meta.annotations[REVISION] == owned.meta.annotations[REVISION] == "1"
 
 
-@pytest.mark.parametrize(("surge", "unavailable"), [(1, 0), (0, 1), ("50%", "50%"), (5, 3)])
+@each_row(("surge", "unavailable"), [(1, 0), (0, 1), ("50%", "50%"), (5, 3)])
 def test_a_rollout_replaces_all_within_its_bounds(surge: Any, unavailable: Any) -> None:
     """Calmly, nothing else goes wrong meanwhile."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from actors.controllers.deployment.bounds import max_surge, max_unavailable, min_available
 from actors.controllers.deployment.revision import HASH, hash_of, new_set, newest_of
@@ -14,6 +13,7 @@ from actors.controllers.deployment.scaling import DESIRED, MOST, is_rescaled, sc
 from actors.controllers.frame.wanted import wanted_by
 from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus, UpdateStrategy
 from tests.models.worlds.workloads import deployment, template
+from tests.shared.each_row import each_row
 
 
 def replica_set(name: str, size: int, available: int | None = None, **notes: Any) -> ReplicaSet:
@@ -33,7 +33,7 @@ def recreate(replicas: int) -> Deployment:
     return deployment(replicas, strategy=UpdateStrategy("Recreate"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("replicas", "surge", "unavailable", "bounds"),
     [
         (4, 1, 0, (1, 0, 4)), (4, "25%", "25%", (1, 1, 3)), (3, "25%", "25%", (1, 0, 3)),
@@ -70,7 +70,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("item", "new", "old", "steps"), STEPS)
+@each_row(("item", "new", "old", "steps"), STEPS)
 def test_the_new_one_grows_and_else_the_old_ones_shrink(
     item: Deployment, new: tuple[int, int], old: list[tuple[int, int]], steps: dict[str, int]
 ) -> None:

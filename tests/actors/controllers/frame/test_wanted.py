@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from actors.controllers.frame.wanted import part_of, wanted_by
 from testbed.objects import Deployment, ReplicaSet, StatefulSet
+from tests.shared.each_row import each_row
 
 
-@pytest.mark.parametrize("kind", [Deployment, ReplicaSet, StatefulSet])
+@each_row("kind", [Deployment, ReplicaSet, StatefulSet])
 def test_a_workload_that_names_no_number_wants_one_pod(kind: Any) -> None:
     """None is one, and zero is zero."""
     item = kind("web")

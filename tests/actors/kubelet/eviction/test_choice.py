@@ -14,6 +14,7 @@ from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KUBELET
 from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map, Pod
+from tests.shared.each_row import each_row
 
 MI = 2**20
 SIGNALS = {
@@ -84,7 +85,7 @@ def test_critical_pods_are_skipped_and_those_within_their_request_are_not() -> N
 
 
 @pytest.mark.spec("KUB-36")
-@pytest.mark.parametrize(("each", "said"), [
+@each_row(("each", "said"), [
     (use("a", 300, 200), "Container main was using 300Mi, request is 200Mi, has larger consumption "
      "of memory. "),
     (use("a", 200, 200), ""), (use("a", None), ""),

@@ -11,6 +11,7 @@ from actors.kubelet.eviction.signals import Observation, measured
 from testbed.errors import ScenarioError
 from testbed.objects import Map
 from testbed.objects.quantity import Quantity, amounts
+from tests.shared.each_row import each_row
 
 MI = 2**20
 MEMORY = Threshold.of("memory.available", "100Mi")
@@ -59,7 +60,7 @@ def test_a_threshold_may_be_a_part_of_the_capacity() -> None:
     assert all(each.is_hard for each in EvictionSettings().thresholds)
 
 
-@pytest.mark.parametrize("words", [("memory", "100Mi"), ("memory.available", "much"),
+@each_row("words", [("memory", "100Mi"), ("memory.available", "much"),
                                    ("memory.available", "x%")])  # fmt: skip
 def test_a_threshold_that_makes_no_sense_is_refused(words: tuple[str, str]) -> None:
     """With what to write instead."""

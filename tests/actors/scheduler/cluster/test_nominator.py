@@ -8,6 +8,7 @@ import pytest
 from actors.framework.podinfo import identity
 from actors.scheduler.cluster.nominator import Nominator
 from testbed.objects import Pod
+from tests.shared.each_row import each_row
 
 
 def saying(pod: Pod, node: str) -> Pod:
@@ -57,7 +58,7 @@ def test_by_default_a_pod_is_nominated_to_the_node_it_names_itself() -> None:
 
 
 @pytest.mark.spec("SCH-48")
-@pytest.mark.parametrize(
+@each_row(
     ("was", "is_now", "expected"),
     [("", "", "here"), ("", "n2", "n2"), ("n1", "n2", "n2"), ("n1", "", ""), ("n1", "n1", "n1")],
 )

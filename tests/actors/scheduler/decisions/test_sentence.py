@@ -13,6 +13,7 @@ from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
 from actors.scheduler.decisions.sentence import sentence_of
 from actors.scheduler.preemption.choice import best_of
 from testbed.objects import Pod
+from tests.shared.each_row import each_row
 
 POD = Pod.of("p")
 FULL = Refusal("NodeResourcesFit", ("Insufficient cpu",))
@@ -31,7 +32,7 @@ def nominated(node: str) -> Pod:
 SCORES = {"n1": {"a": 50, "b": 7}, "n2": {"a": 50, "b": 40}, "n3": {"a": 80, "b": 1}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("decision", "why"),
     [
         (placed("n1", "n1", refusals={"n2": FULL}), "no other node will do"),
@@ -76,7 +77,7 @@ def preempting(*victims: str, others: Mapping[str, tuple[int, ...]], **more: Any
 
 
 @pytest.mark.spec("SCH-92")
-@pytest.mark.parametrize(
+@each_row(
     ("others", "why"),
     [
         ({}, "on no other node would that help"),

@@ -9,6 +9,7 @@ from actors.shared.verbs import bind
 from testbed.client.client import Client
 from testbed.objects import Pod
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import books, cluster, delete, node_of, pending
 from tests.shared.stage import Doing, play
 
@@ -27,7 +28,7 @@ def held(world: World) -> list[str]:
 
 
 @pytest.mark.spec("SCH-109", "SCH-59")
-@pytest.mark.parametrize(
+@each_row(
     ("nominations", "priority", "node"),
     [("own", 1000, "n1"), ("all", 1000, ""), ("all", 50, ""), ("all", 0, "n1")],
 )
@@ -59,7 +60,7 @@ async def gone(client: Client) -> None:
 
 
 @pytest.mark.spec("SCH-49")
-@pytest.mark.parametrize("what", [cleared, placed, gone])
+@each_row("what", [cleared, placed, gone])
 def test_a_foreign_nomination_ends_as_ones_own_does(what: Doing) -> None:
     """When it is cleared, and when its pod is bound or gone: a pod that comes later has the room,
     though there is another node."""
@@ -94,7 +95,7 @@ def test_a_foreign_nomination_that_is_written_later_is_heard_of() -> None:
 
 
 @pytest.mark.spec("SCH-27", "SCH-49")
-@pytest.mark.parametrize("what", [cleared, placed, gone])
+@each_row("what", [cleared, placed, gone])
 def test_its_end_is_an_event_for_who_had_to_leave_room(what: Doing) -> None:
     """If the end of a nomination is one at all: so it is with ones own."""
 

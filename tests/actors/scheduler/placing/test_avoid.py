@@ -19,6 +19,7 @@ from testbed.faults.crash import Crash
 from testbed.objects import Node, Owner, Pod, calendar
 from testbed.world.world import World
 from tests.shared.deciding import a_node, a_pod, snapshot_of
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import NAME, attempts, cluster, pending, there
 from tests.shared.stage import Puppet, play
 
@@ -104,7 +105,7 @@ def evicting(how: str = "", nodes: int = 2, **more: Any) -> World:
 
 
 @pytest.mark.spec("SCH-108", "SCH-3")
-@pytest.mark.parametrize(
+@each_row(
     ("how", "nodes", "goes_to"),
     [
         ("", 2, ["2000 again#1 n1"]),

@@ -37,6 +37,7 @@ from tests.shared.deciding import (
     preemption_of,
     snapshot_of,
 )
+from tests.shared.each_row import each_row
 
 # -- who may ----------------------------------------------------------------------------------
 
@@ -157,7 +158,7 @@ def full_nodes(count: int, **victim: Any) -> list[Object]:
 
 
 @pytest.mark.spec("SCH-77")
-@pytest.mark.parametrize(("nodes", "candidates"), [(20, 20), (100, 100), (150, 100), (1200, 120)])
+@each_row(("nodes", "candidates"), [(20, 20), (100, 100), (150, 100), (1200, 120)])
 def test_a_tenth_of_the_nodes_is_enough_but_a_hundred_at_least(nodes: int, candidates: int) -> None:
     """The search ends with that number of candidates."""
     preemption = preemption_of(a_pod("p", 10, priority=100), *full_nodes(nodes))
@@ -212,7 +213,7 @@ def test_of_nodes_that_are_as_good_one_is_picked() -> None:
 
 
 @pytest.mark.spec("SCH-91", "SCH-92")
-@pytest.mark.parametrize(
+@each_row(
     ("losses", "better"),
     [
         ([("a", 10, 5, 0)], [("b", 10, 4, 0)]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from actors.scheduler.preemption.trial import Trial, trial_of
 from testbed.objects import Container, Map, NodeStatus, Pod, PodSpec, Quantity, Resources
 from testbed.objects.quantity import milli, whole
 from tests.shared.deciding import UNIT, Nominations, a_node, a_pod, far, snapshot_of
+from tests.shared.each_row import each_row
 
 AMOUNTS = st.one_of(st.none(), st.integers(0, 4))
 
@@ -75,8 +75,8 @@ def asking(name: str, amount: int, **spec: Any) -> Pod:
     return Pod(name, spec=PodSpec(containers=(main,), **spec))
 
 
-@pytest.mark.parametrize("scarce", ["cpu", "memory", "ephemeral-storage", "pods"])
-@pytest.mark.parametrize("more", [-1, 0, 1])
+@each_row("scarce", ["cpu", "memory", "ephemeral-storage", "pods"])
+@each_row("more", [-1, 0, 1])
 def test_a_pod_is_reprieved_if_just_enough_is_left_for_it(scarce: str, more: int) -> None:
     """Of each resource: for 4 beside a preemptor of 3, with 6, 7 or 8 on the node; for one pod
     beside it, with room for 1, 2 or 3."""

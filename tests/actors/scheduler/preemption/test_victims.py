@@ -25,6 +25,7 @@ from testbed.objects import (
 )
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 from tests.shared.deciding import UNIT, a_budget, a_node, a_pod, gone, preemption_of
+from tests.shared.each_row import each_row
 
 P = a_pod("p", 5, priority=10)
 
@@ -112,7 +113,7 @@ EQUALS = (
 
 
 @pytest.mark.spec("SCH-82")
-@pytest.mark.parametrize(
+@each_row(
     ("tie", "order"),
     [
         ("start_time", ["older", "old", "young", "youngest", "starting"]),

@@ -20,6 +20,7 @@ from testbed.objects import LabelSelector, Map, Meta, Node, Pod, PodDisruptionBu
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import PRIORITIES, pending, there
 from tests.shared.stage import Puppet
 
@@ -109,7 +110,7 @@ def full(loop: type[ReschedulingLoop]) -> World:
 
 
 @pytest.mark.spec("CTL-51", "INV-10", "INV-11", "INV-12", "INV-18", "INV-19")
-@pytest.mark.parametrize(("loop", "claim"), [
+@each_row(("loop", "claim"), [
     (PutsUpWithEquals, "victims_are_less_important"),
     (OneMore, "no_preemption_is_pointless"),
     (OneElsewhere, "only_its_own_node_is_cleared"),

@@ -11,6 +11,7 @@ from actors.scheduler.switches import switches_of
 from testbed.client.client import Client
 from testbed.objects import Pod
 from tests.shared.deciding import a_node, a_pod, gone, preemption_of
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import cluster, pending, pod_of, records, there, writes
 from tests.shared.stage import play
 
@@ -64,7 +65,7 @@ def chosen(nominate: str, on: str) -> tuple[Preemption, Preemption]:
 
 
 @pytest.mark.spec("SCH-117", "INV-12")
-@pytest.mark.parametrize(
+@each_row(
     ("nominate", "on", "victim"),
     [
         ("after_victims", "n2", ("n1", ["a"])),

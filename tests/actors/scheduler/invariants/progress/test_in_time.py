@@ -21,6 +21,7 @@ from testbed.races.racefile import parse
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import NAME, cluster, delete, node_of, pending, there
 from tests.shared.stage import Doing, Puppet, play
 
@@ -78,7 +79,7 @@ def bound_ms(world: World, name: str) -> int:
 
 
 @pytest.mark.spec("INV-23")
-@pytest.mark.parametrize("profile", ["seed", "k8s-1.26", "k8s-modern"])
+@each_row("profile", ["seed", "k8s-1.26", "k8s-modern"])
 def test_where_its_room_is_kept_a_pod_has_it_when_the_last_victim_has_gone(profile: str) -> None:
     """The golden table of starvation: at fifty seconds, and no small pod before."""
     assert _said_of_starvation(guard=True, profile=profile) == []

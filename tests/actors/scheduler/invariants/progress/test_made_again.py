@@ -24,6 +24,7 @@ from testbed.store.endpoint import Operation
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.shared.each_row import each_row
 from tests.shared.scheduling import NAME, cluster, delete, node_of, pending, there
 from tests.shared.stage import Doing, play
 
@@ -157,7 +158,7 @@ async def resize(client: Client, cpu_m: int, node: str = "n1") -> None:
 
 
 @pytest.mark.spec("INV-25")
-@pytest.mark.parametrize("comes", [important, humble, shrinks, vanishes])
+@each_row("comes", [important, humble, shrinks, vanishes])
 def test_room_is_made_again_when_it_was_lost(comes: Doing) -> None:
     """A pod that this scheduler has not put there takes it; or the node has shrunk, or is gone."""
     world = one_node(RoomIsMadeAgainOnlyIfLost(), comes)
@@ -255,7 +256,7 @@ def test_a_nomination_that_the_scheduler_has_cleared_itself_is_no_excuse() -> No
 
 
 @pytest.mark.spec("INV-25", "SCH-117")
-@pytest.mark.parametrize(
+@each_row(
     ("nominate", "last", "rooms"),
     [
         ("after_victims", "patch/status", 2), ("after_victims", "delete", 2),
