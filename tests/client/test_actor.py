@@ -59,14 +59,6 @@ class Dozer(Actor):
         await client.sleep(self.ms)
 
 
-def test_frozen_settings_stand_for_themselves() -> None:
-    """They cannot change, so every life may be given the same ones."""
-    settings = Settings("alpha", limit=5, names=("a",))
-    make = factory_of(settings)
-    assert make() is settings
-    assert make() is make()
-
-
 @pytest.mark.parametrize(("given", "kind"), [(Listed("alpha"), "Listed"), (Open("alpha"), "Open")])
 def test_what_can_change_is_refused(given: Actor, kind: str) -> None:
     """It would keep its memory across a restart; it is said how to mend that."""
@@ -100,28 +92,6 @@ def test_a_factory_makes_each_life_anew() -> None:
     world.allow(Crash("alpha", restart_after_ms=5))
     play(world, "start *", "fault *")
     assert made == [[1], [2]]
-
-
-def test_a_restart_begins_with_empty_memory() -> None:
-    """All that changes lives inside `run`: after a crash it runs again from its first line."""
-    lives: list[list[str]] = []
-
-    async def alpha(client: Client) -> None:
-        memory: list[str] = []
-        lives.append(memory)
-        for word in ("one", "two"):
-            memory.append(word)
-            await client.sleep(10)
-
-    world = world_of(alpha=alpha)
-    world.allow(Crash("alpha", restart_after_ms=5))
-    played = play(world, "wake *", "fault *")
-    assert lives == [["one", "two"], ["one", "two"]]
-    assert [step.now_ms for step in played.every("start *")] == [0, 15]
-    assert [str(step.sentence) for step in played.every("start *")] == [
-        "start alpha/main",
-        "start alpha/main#2",
-    ]
 
 
 @pytest.mark.parametrize("driver", ["trio", "direct"])

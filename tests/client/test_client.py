@@ -12,7 +12,6 @@ from testbed.errors import (
     AlreadyExists,
     Conflict,
     Crashed,
-    Expired,
     NotFound,
     ScenarioError,
     TimedOut,
@@ -20,9 +19,8 @@ from testbed.errors import (
 )
 from testbed.faults.clock_step import ClockStep
 from testbed.faults.crash import Crash
-from testbed.objects import Meta, Node, Note, Pod, PodSpec
-from testbed.store.endpoint import EVERYTHING, Operation
-from testbed.store.selector import Selector
+from testbed.objects import Meta, Note, Pod
+from testbed.store.endpoint import Operation
 from testbed.turns.because import Because
 from tests.shared.stage import note, play, world_of
 
@@ -71,43 +69,6 @@ def test_whatever_it_was_is_overwritten_and_deleted() -> None:
     world = world_of(alpha=alpha)
     play(world)
     assert not len(world.store)
-
-
-def test_names_are_those_of_the_kind() -> None:
-    """A namespace is default unless said; what belongs to the whole cluster has none."""
-    keys: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        await client.create(Node("n1"))
-        await client.create(Pod("team/p"))
-        keys.append((await client.get(Node, "n1")).key)
-        keys.append((await client.get(Pod, "p", "team")).key)
-        with pytest.raises(NotFound, match="pods/default/p"):
-            await client.get(Pod, "p")
-
-    play(world_of(alpha=alpha))
-    assert keys == ["nodes/n1", "pods/team/p"]
-
-
-def test_a_list_is_selected_and_may_be_of_the_past() -> None:
-    """It has the revision it is of; at that one it can be read again; Expired when it is gone."""
-    names: list[list[str]] = []
-
-    async def alpha(client: Client) -> None:
-        on_n1 = Selector(fields=(("spec.node_name", "n1"),))
-        await client.create(Pod("a", spec=PodSpec("n1")))
-        await client.create(Pod("b"))
-        old = await client.list(Pod)
-        await client.delete(old.items[0])
-        for listing in (await client.list(Pod, at=old.revision), await client.list(Pod, on_n1)):
-            names.append([pod.meta.name for pod in listing.items])
-        world.store.compact(world.store.revision)
-        with pytest.raises(Expired):
-            await client.list(Pod, EVERYTHING, at=old.revision)
-
-    world = world_of(alpha=alpha)
-    play(world)
-    assert names == [["a", "b"], []]
 
 
 def test_a_subresource_is_part_of_the_sentence() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from actors.apiserver import ApiServer
 from testbed import Client, World
 from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
@@ -52,16 +51,6 @@ def writing(**latency: Any) -> World:
     world.start(Puppet("ann", write))
     world.latency(**latency)
     return world
-
-
-def test_a_request_takes_effect_so_late() -> None:
-    """From the moment it is asked; then its answer comes at once."""
-    assert times(writing(what="* notes", serve_ms=35_000), "serve", "answer") == [
-        ("serve create notes/default/n", 35_000),
-        ("answer create notes/default/n", 35_000),
-        ("serve get notes/default/m", 70_000),
-        ("answer get notes/default/m", 70_000),
-    ]
 
 
 def test_an_answer_comes_so_late() -> None:
@@ -246,18 +235,3 @@ def test_who_is_left_out_of_a_race_may_be_named() -> None:
     world.start(Puppet("ann", write))
     world.latency("get notes", actor="ann", serve_ms=1)
     assert world.run(Calm()).is_held
-
-
-def test_each_server_has_its_own() -> None:
-    """`at` names the one that is asked."""
-    world = World()
-    world.serve(lambda store: ApiServer(store, "other"))
-    world.start(Puppet("ann", write), at="store")
-    world.start(Puppet("ben", _get), at="other")
-    world.add(Note("m"))
-    world.latency("* notes", at="other", serve_ms=9)
-    assert times(world, "serve", who="ben") == [("serve get notes/default/m", 9)]
-
-
-async def _get(client: Client) -> None:
-    await client.get(Note, "m")

@@ -63,42 +63,6 @@ def writing(*names: str) -> Puppet:
 # -- deliveries ---------------------------------------------------------------------------------
 
 
-def test_each_change_is_an_option_of_its_own() -> None:
-    """The delivery and the reader's turn are one; the sentence says which Change of which kind."""
-    reader = Reader()
-    world = world_of(alpha=reader)
-    world.start(writing("a", "b"))
-    played = play(world)
-    assert list(played.said("deliver")) == [
-        "deliver alpha/watch-notes notes/default/a ADDED",
-        "deliver alpha/watch-notes notes/default/b ADDED",
-    ]
-    assert reader.told == ["ADDED notes/default/a rv 2", "ADDED notes/default/b rv 3"]
-
-
-@pytest.mark.spec("API-45")
-def test_what_enters_and_leaves_the_selection_is_added_and_deleted() -> None:
-    """As the real API converts it; the sentence says what its reader gets."""
-    reader = Reader(ON_N1)
-
-    async def writer(client: Client) -> None:
-        await client.sleep(1)
-        pod = await client.create(Pod("p"))
-        for node in ("n1", "n1", "n2"):
-            pod = Pod(pod.meta, spec=PodSpec(node, f"s{pod.meta.revision}"))
-            pod = await client.update(pod)
-
-    world = world_of(alpha=reader.pods, writer=writer)
-    played = play(world)
-    change = "deliver alpha/watch-pods pods/default/p"
-    assert list(played.said("deliver")) == [
-        f"{change} ADDED",
-        f"{change} MODIFIED",
-        f"{change} DELETED",
-    ]
-    assert [line.rpartition(" ")[2] for line in reader.told] == ["3", "4", "5"]
-
-
 def test_the_causes_of_a_delivery_are_the_commit_and_the_waiting_reader() -> None:
     """A set, oldest first, in either order of the two; one Step if it was both."""
     world = world_of(alpha=Reader())
@@ -120,23 +84,6 @@ def test_the_causes_of_a_delivery_are_the_commit_and_the_waiting_reader() -> Non
         played.only("serve writer/main create*"),
     )
     assert played.only("deliver *").causes == (write.number, asked.number)
-
-
-def test_a_reader_that_is_busy_is_offered_nothing() -> None:
-    """What has happened meanwhile waits in the stream, one delivery after another."""
-    told: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        stream = await client.watch(Note, Revision(1))
-        await client.sleep(5_000)
-        for _ in range(2):
-            told.append((await stream.next()).key)
-
-    world = world_of(alpha=alpha)
-    world.start(writing("a", "b"))
-    played = play(world)
-    assert told == ["notes/default/a", "notes/default/b"]
-    assert [step.now_ms for step in played.every("deliver *")] == [5_000, 5_000]
 
 
 @pytest.mark.spec("API-52")
@@ -247,25 +194,6 @@ def test_a_break_is_told_now_to_a_waiting_reader() -> None:
     assert second.told == ["ADDED notes/default/b rv 3"]
     asked, fault = played.only("deliver *a ADDED"), played.only("fault *")
     assert played.only("deliver *BROKEN").causes == (asked.number, fault.number)
-
-
-def test_a_break_is_told_later_to_a_reader_that_is_busy() -> None:
-    """When it next asks, and whenever it asks again: a stream that is over does not fall silent."""
-    told: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        stream = await client.watch(Note, Revision(1))
-        await client.sleep(1_000)
-        for _ in range(2):
-            try:
-                await stream.next()
-            except WatchBroken as error:
-                told.append(f"{client.now()} {error}")
-
-    world = world_of(alpha=alpha)
-    world.allow(BreakWatch())
-    play(world, "answer *", "fault *")
-    assert told == ["1000 the watch of notes was closed"] * 2
 
 
 def test_a_reader_of_what_its_own_actor_has_closed_is_told() -> None:
@@ -453,66 +381,6 @@ def watching(plural: str, told: list[str], name: str = "alpha") -> Puppet:
     return Puppet(name, run)
 
 
-def test_in_a_calm_run_nothing_lags() -> None:
-    """A feed is done at once, then the delivery: a watcher knows before any other actor acts."""
-    told: list[str] = []
-    world = lagging("notes")
-    world.start(watching("notes", told), writing("a", "b"))
-    played = play(world)
-    assert told == ["notes/default/a", "notes/default/b"]
-    assert list(played.said("feed", "deliver")) == [
-        "feed clerk/feed-notes notes",
-        "deliver alpha/watch-notes notes/default/a ADDED",
-        "feed clerk/feed-notes notes#2",
-        "deliver alpha/watch-notes notes/default/b ADDED",
-    ]
-
-
-@pytest.mark.spec("API-50")
-def test_what_a_server_has_not_read_it_neither_lists_nor_delivers() -> None:
-    """Each feed moves it by one Change; a list is of the past, as a whole; other kinds do not
-    lag, and another server over the same Store is not behind."""
-    told: list[str] = []
-    listed: list[str] = []
-
-    async def beta(client: Client) -> None:
-        await client.sleep(5_000)
-        for endpoint in ("clerk", "store", "clerk"):
-            for plural in ("notes", "pods"):
-                listing = await client.ask(
-                    Operation("list", plural, revision=Revision(ANY), endpoint=endpoint)
-                )
-                listed.append(f"{endpoint} {len(listing.items)} {plural}")
-
-    world = lagging("notes")
-    world.start(watching("notes", told), Puppet("beta", beta), writing("a", "b"))
-    world.add(Pod("p"))
-    cues = ("answer beta/main list notes#2", "feed *", "answer beta/main list notes#3")
-    play(world, *cues, late=("feed *", "deliver *"))
-    assert listed == [
-        "clerk 0 notes",
-        "clerk 1 pods",
-        "store 2 notes",
-        "store 1 pods",
-        "clerk 1 notes",
-        "clerk 1 pods",
-    ]
-    assert told == ["notes/default/a", "notes/default/b"]
-
-
-def test_the_causes_of_a_fed_delivery_are_the_feed_and_the_reader() -> None:
-    """And the feed is caused by the commit, and by the feed before it."""
-    world = lagging("notes")
-    world.start(watching("notes", []), writing("a", "b"))
-    played = play(world, "serve * notes/default/b", late=("feed *",))
-    writes = [step.number for step in played.every("serve writer/*")]
-    first, second = played.every("feed *")
-    assert (first.causes, second.causes) == ((writes[0],), (writes[1], first.number))
-    one, two = played.every("deliver *")
-    assert one.causes == (played.only("answer alpha/*").number, first.number)
-    assert set(two.causes) == {one.number, second.number}
-
-
 def test_a_feed_has_the_same_causes_if_the_commit_comes_after_the_feed_before() -> None:
     """That feed and the commit commute, so in either order the next feed comes of both."""
     world = lagging("notes")
@@ -522,24 +390,6 @@ def test_a_feed_has_the_same_causes_if_the_commit_comes_after_the_feed_before() 
     first, second = played.every("feed *")
     assert first.number < written.number
     assert second.causes == (first.number, written.number)
-
-
-def test_what_was_fed_to_a_busy_reader_is_caused_by_its_feed_all_the_same() -> None:
-    """Not by the commit, nor by the turn in which the reader came back."""
-
-    async def alpha(client: Client) -> None:
-        stream: Stream = await client.ask(
-            Operation("watch", "notes", revision=Revision(1), endpoint="clerk")
-        )
-        await client.sleep(5_000)
-        for _ in range(2):
-            await stream.next()
-
-    world = lagging("notes")
-    world.start(Puppet("alpha", alpha), writing("a", "b"))
-    played = play(world)
-    feeds = [step.number for step in played.every("feed *")]
-    assert [step.causes[0] for step in played.every("deliver *")] == feeds
 
 
 def test_a_list_of_a_lagging_server_does_not_commute_with_a_feed() -> None:

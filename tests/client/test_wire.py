@@ -165,36 +165,6 @@ def test_an_endpoint_that_fails_ends_the_run_with_its_own_error() -> None:
 # -- verbs of two transactions ------------------------------------------------------------------
 
 
-def test_a_verb_of_two_transactions_is_two_options() -> None:
-    """The second is a `serve` of its own, caused by the first; the answer follows from that."""
-    said: list[str] = []
-    played = play(moving(said))
-    first, second = played.every("serve *")
-    assert str(first.sentence) == "serve alpha/main move notes/default/a"
-    assert str(second.sentence) == "serve alpha/main move.2 notes/default/a"
-    assert second.causes == (first.number,)
-    assert played.only("answer *").causes == (second.number,)
-    assert [bool(step.did.writes) for step in (first, second)] == [True, True]
-    assert said == ["answered"]
-
-
-@each_row(
-    ("cues", "seen"),
-    [
-        (("serve beta/*",), ["a"]),
-        (("serve alpha/*", "serve beta/*"), []),
-        (("serve alpha/*", "serve alpha/*", "serve beta/*"), ["b"]),
-    ],
-)
-def test_another_operation_fits_between_the_two(cues: tuple[str, ...], seen: list[str]) -> None:
-    """A reader sees the state before, the one after, and the one between, where it is nowhere."""
-    read: list[list[str]] = []
-    world = moving([], read)
-    play(world, "start alpha/*", "start beta/*", "wake beta/*", *cues)
-    assert read == [seen]
-    assert names_in(world) == ["b"]
-
-
 def test_a_crash_between_the_two_leaves_it_half_done() -> None:
     """The half that was done stays done, the other never is; the caller knows only that it does
     not know; and the Endpoint lives again."""
@@ -358,14 +328,6 @@ def test_a_handler_may_wait_for_a_cursor() -> None:
     assert said == ["answered"]
 
 
-def test_a_handler_may_wait_for_a_time() -> None:
-    """Its next part is due then."""
-    said: list[str] = []
-    played = play(filing(said, until_ms=70))
-    assert played.only("serve alpha/main file.2 *").now_ms == 70
-    assert said == ["answered"]
-
-
 @pytest.mark.parametrize(("until_ms", "at_ms"), [(70, 70), (300, 100)])
 def test_a_handler_may_wait_for_whichever_is_first(until_ms: int, at_ms: int) -> None:
     """The cursor or the time: one Option, performed once, of one sentence."""
@@ -448,20 +410,6 @@ def test_a_message_takes_effect_and_is_not_answered() -> None:
     ]
     assert [step.outcome for step in played.every("serve *")] == ["", "AlreadyExists"]
     assert not world.wire.posts["store"].requests
-
-
-def test_a_message_to_whom_is_down_is_lost() -> None:
-    """No task waits for an answer, so none gets one."""
-
-    async def alpha(client: Client) -> None:
-        client.tell(move("a", "b"))
-
-    world = world_of(alpha=alpha)
-    world.serve(Clerk)
-    world.add(note("a"))
-    world.allow(Crash("clerk", restart_after_ms=10))
-    play(world, "fault * crash clerk")
-    assert names_in(world) == ["a"]
 
 
 def near(ask: Any) -> World:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.objects import KINDS, Condition, Map, Meta, Object, Owner, Pod, Quantity, Revision
+from testbed.objects import KINDS, Condition, Map, Object, Pod, Quantity, Revision
 from testbed.objects.codec import decode, encode
 from testbed.objects.form import (
     fields_of,
@@ -19,7 +19,7 @@ from testbed.objects.form import (
     wire_name_of,
 )
 from testbed.objects.meta import wire
-from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown, thawed
+from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown
 from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
 from tests.models.clusters.drawn_trees import headed, inner, leaves, trees_of
@@ -188,21 +188,6 @@ def test_what_is_settled_says_nothing_of_what_is_empty() -> None:
     assert settled(fewer).extra["spec"]["containers"] == {"m": pod.extra["spec"]["containers"]["m"]}
     none = attrs.evolve(pod, spec=attrs.evolve(pod.spec, containers=()))
     assert settled(none).extra["spec"] == {"dnsPolicy": "", "volumes": ()}
-
-
-def test_nulls_are_dropped() -> None:
-    """Wherever they stand by a name: to say null is to say nothing."""
-    tree = {
-        "metadata": {"name": "p", "creationTimestamp": None, "labels": {"a": None, "b": "1"}},
-        "spec": {"nodeName": None, "volumes": None, "dnsConfig": {"options": None, "x": 1}},
-        "status": None,
-    }
-    assert to_tree(from_tree(Pod, tree)) == {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "namespace": "default", "labels": {"b": "1"}},
-        "spec": {"dnsConfig": {"x": 1}},
-    }
 
 
 @pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
@@ -430,16 +415,6 @@ def test_any_tree_at_all_is_an_object_or_a_misfit(tree: Any) -> None:
     assert told
 
 
-def test_a_tree_is_frozen_and_thawed() -> None:
-    """Maps and tuples for dicts and lists, and back."""
-    tree = {"a": [{"b": 1}, [], "x"], "c": {}}
-    ice = frozen({**tree, "gone": None})
-    assert ice == {"a": (Map(b=1), (), "x"), "c": Map()}
-    assert hash(ice)
-    assert thawed(ice) == tree
-    assert frozen({"gone": None}, nulls=True) == {"gone": None}
-
-
 @attrs.frozen
 class Odd:
     """A class with each way a field may be declared."""
@@ -464,15 +439,6 @@ def test_a_field_may_say_how_it_is_written() -> None:
         }
         assert from_tree(Odd, tree) == odd
     assert [wire_name_of(name) for name in ("a", "node_name", "a_b_c")] == ["a", "nodeName", "aBC"]
-
-
-def test_what_is_required_is_always_written() -> None:
-    """An object of which a part is empty can be read again."""
-    meta = Meta("p", "x", owners=(Owner("", "", "", ""),))
-    assert to_tree(Pod(meta))["metadata"]["ownerReferences"] == [
-        {"apiVersion": "", "kind": "", "name": "", "uid": ""}
-    ]
-    assert from_tree(Pod, to_tree(Pod(meta))) == Pod(meta)
 
 
 @attrs.frozen

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.objects import LabelSelector, Requirement
-from testbed.objects.form import from_tree, to_tree
+from testbed.objects import Requirement
 from testbed.objects.labels import ABSENT, EXISTS, IN, NOT_IN, parse
 from tests.shared.each_row import each_row
 
@@ -38,31 +37,6 @@ WEB = {"app": "web", "env": "a", "empty": ""}
 def test_a_requirement_holds_of_labels(requirement: Requirement, holds: bool) -> None:
     """What is absent is in no list, and so is not in any; an unknown operator holds of nothing."""
     assert requirement.holds(WEB) is holds
-
-
-@pytest.mark.spec("API-47")
-def test_an_empty_selector_is_met_by_all() -> None:
-    """It also says that it is empty, for owners to which that means no object."""
-    assert LabelSelector().matches({})
-    assert LabelSelector().matches(WEB)
-    assert LabelSelector().is_empty
-    assert not LabelSelector({"app": "web"}).is_empty
-    assert not LabelSelector(match_expressions=(Requirement("a", EXISTS),)).is_empty
-
-
-def test_all_of_a_selector_must_hold() -> None:
-    """Each label and each expression; an absent label is not the empty one."""
-    both = LabelSelector({"app": "web"}, (Requirement("env", IN, ("a", "b")),))
-    assert both.matches(WEB)
-    assert not both.matches({"app": "web"})
-    assert not both.matches({"app": "db", "env": "a"})
-    assert not LabelSelector({"none": ""}).matches(WEB)
-    tree = {
-        "matchLabels": {"app": "web"},
-        "matchExpressions": [{"key": "env", "operator": "In", "values": ["a", "b"]}],
-    }
-    assert to_tree(both) == tree
-    assert from_tree(LabelSelector, tree) == both
 
 
 @each_row(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.objects import Condition, Container, Map, Pod, PodSpec, PodStatus, Resources
+from testbed.objects import Container, Map, Pod, PodSpec, Resources
 from testbed.objects import qos_of as qos
 from testbed.objects import requests_of as requests
 from testbed.objects.affinity import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm
@@ -18,11 +18,7 @@ from testbed.objects.labels import Requirement
 from testbed.objects.pod import (
     BEST_EFFORT,
     BURSTABLE,
-    FAILED,
     GUARANTEED,
-    PENDING,
-    RUNNING,
-    SUCCEEDED,
     Port,
 )
 from testbed.objects.quantity import NANO
@@ -135,38 +131,6 @@ def test_the_quality_of_service_is_what_kubernetes_computes() -> None:
     assert seen == {BEST_EFFORT, BURSTABLE, GUARANTEED}
 
 
-ONE = {"cpu": "1", "memory": "1"}
-
-
-@pytest.mark.spec("GEN-13")
-@each_row(
-    ("asks", "service"),
-    [
-        (spec(), BEST_EFFORT),
-        (spec(container({"cpu": 0}, {"memory": 0})), BEST_EFFORT),
-        (spec(container({"x/gpu": 1}, {"x/gpu": 1})), BEST_EFFORT),
-        (spec(container(), init=(container({"cpu": 1}),)), BURSTABLE),
-        (spec(container(limits=ONE)), BURSTABLE),
-        (spec(container(ONE, ONE)), GUARANTEED),
-        (spec(container({"cpu": "1000m", "memory": 1}, ONE)), GUARANTEED),
-        (spec(container(ONE, ONE), container()), BURSTABLE),
-        (spec(container(ONE, ONE), init=(container(),)), BURSTABLE),
-        (spec(container({"cpu": 1}, ONE)), BURSTABLE),
-        (spec(container(ONE, {"cpu": 1})), BURSTABLE),
-        (
-            spec(
-                container({"cpu": 1, "memory": 1}, {"cpu": 2, "memory": 1}),
-                container({"cpu": 2, "memory": 1}, {"cpu": 1, "memory": 1}),
-            ),
-            GUARANTEED,
-        ),
-    ],
-)
-def test_the_quality_of_service_by_example(asks: PodSpec, service: str) -> None:
-    """Totals are compared, not containers; but each container must have both limits."""
-    assert qos(asks) == service
-
-
 @pytest.mark.spec("GEN-14")
 @each_row(("said", "is_so"), [(None, 0), (0, 0), (7, 7), (-1, -1), (2_000_001_000, 2_000_001_000)])
 def test_a_priority_that_nobody_has_said_is_zero(said: int | None, is_so: int) -> None:
@@ -191,13 +155,6 @@ def test_no_node_gives_one_port_twice(one: Port, other: Port, clash: bool) -> No
     assert one.clashes(other) is other.clashes(one) is clash
 
 
-def test_a_pod_takes_the_ports_that_it_says_of_its_node() -> None:
-    """Of all its containers; a port of the container alone is none of the node's."""
-    taken = Port(80, 8080)
-    ports = (Port(80), taken), (taken,)
-    assert spec(*(Container(ports=each) for each in ports)).host_ports == (taken, taken)
-
-
 HERE = NodeSelectorTerm((), (Requirement("metadata.name", "In", ("n1",)),))
 THERE = NodeSelectorTerm((Requirement("rack", "Exists"),))
 
@@ -218,46 +175,3 @@ def test_a_pod_may_be_where_its_selector_and_its_affinity_let_it(
     nodes = NodeAffinity(None if terms is None else NodeSelector(terms))
     asked = spec(node_selector=selector, affinity=Affinity(nodes))
     assert asked.may_be_on("n1", {"disk": "ssd"}) is may
-
-
-def test_a_pod_is_made_of_a_few_words() -> None:
-    """One container; what is not asked for is not there; anything else of its spec by name."""
-    pod = Pod.of("team/c", cpu_m=800, memory=2**20, labels={"a": "1"}, scheduler_name="alpha")
-    assert (pod.key, pod.meta.labels, pod.spec.scheduler_name) == (
-        "pods/team/c",
-        {"a": "1"},
-        "alpha",
-    )
-    assert requests(pod) == {"cpu": 800, "memory": 2**20}
-    assert requests(Pod.of("p")) == {}
-    assert requests(Pod.of("p", cpu_m=0)) == {"cpu": 0}
-    assert Pod.of("p", containers=()).spec.containers == ()
-    with pytest.raises(TypeError, match="nod_name"):
-        Pod.of("p", nod_name="n1")
-
-
-@each_row("phase", ["", PENDING, RUNNING, SUCCEEDED, FAILED])
-def test_a_pod_says_where_and_how_it_is(phase: str) -> None:
-    """Bound if it has a node; over if it has ended either way; ready if its condition says so."""
-    ready = (Condition("Other", "True"), Condition("Ready", "True"))
-    pod = Pod("p", spec=PodSpec("n1"), status=PodStatus(phase, conditions=ready))
-    assert pod.is_bound
-    assert pod.is_over == (phase in ("Succeeded", "Failed"))
-    assert pod.is_ready
-    other = Pod("p", status=PodStatus(conditions=(Condition("Ready", "Unknown"),)))
-    assert (other.is_bound, other.is_over, other.is_ready) == (False, False, False)
-
-
-def test_a_container_status_says_what_clients_demand() -> None:
-    """Its name, whether it is ready, how often it was restarted, and of which image it is."""
-    tree = {
-        "name": "main",
-        "ready": False,
-        "restartCount": 0,
-        "image": "",
-        "imageID": "",
-        "state": {"terminated": {"exitCode": 0, "reason": "Completed"}},
-        "lastState": {},
-    }
-    pod = {"metadata": {"name": "p"}, "status": {"containerStatuses": [tree]}}
-    assert to_tree(from_tree(Pod, pod))["status"]["containerStatuses"] == [tree]

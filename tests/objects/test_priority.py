@@ -8,12 +8,11 @@ import attrs
 import pytest
 
 from actors.apiserver import ApiServer
-from actors.apiserver.admission.priority import SYSTEM_CLASSES, default_of
+from actors.apiserver.admission.priority import SYSTEM_CLASSES
 from actors.apiserver.bootstrap import Bootstrap
 from testbed.choosers.complete import Complete
 from testbed.client.client import Client
 from testbed.errors import (
-    AlreadyExists,
     ApiError,
     BadRequest,
     Conflict,
@@ -25,13 +24,12 @@ from testbed.errors import (
 )
 from testbed.faults.restart import Restart
 from testbed.faults.server_error import ServerError
-from testbed.objects import Meta, Pod, PodSpec, PriorityClass, Revision
+from testbed.objects import Meta, Pod, PodSpec, PriorityClass
 from testbed.objects.form import from_tree, to_tree
 from testbed.store.endpoint import Operation
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 from tests.models.counter import Counter, about, finish, refusal, step
-from tests.shared.cursors import catch_up
 from tests.shared.each_row import each_row
 from tests.shared.stage import Puppet, play, world_of
 
@@ -136,21 +134,6 @@ def test_a_name_that_begins_with_system_is_reserved(item: PriorityClass, why: st
     )  # fmt: skip
 
 
-@pytest.mark.spec("PRI-2", "PRI-4")
-def test_the_two_system_classes_may_be_created_as_they_are() -> None:
-    """With their own values only; `systemic` is not a reserved prefix."""
-    counter = Counter()
-    values = [counter.create(item).value for item in (*SYSTEM_CLASSES, class_of("systemic", 3))]
-    assert values == [2_000_000_000, 2_000_001_000, 3]
-
-
-@pytest.mark.spec("PRI-3")
-@each_row("value", [1_000_000_000, 0, -(2**31)])
-def test_a_value_may_be_up_to_a_billion_and_below_nought(value: int) -> None:
-    """A billion itself is allowed, and so is the smallest there is."""
-    assert Counter().create(class_of("p", value)).value == value
-
-
 @pytest.mark.spec("PRI-3")
 def test_more_than_a_billion_is_the_systems() -> None:
     """By one."""
@@ -191,27 +174,6 @@ def test_the_policy_of_a_class_stays() -> None:
         "field is immutable"
     )
     assert counter.update(attrs.evolve(made, preemption_policy="")) == made
-
-
-@pytest.mark.spec("PRI-5", "API-12")
-def test_all_else_of_a_class_may_change() -> None:
-    """What it is for, whether it is the default, and labels; without a revision, too."""
-    counter = Counter()
-    made = counter.create(class_of("p", 5))
-    new = counter.update(
-        attrs.evolve(made, description="new", global_default=True).with_meta(
-            labels={"a": "b"}, revision=Revision()
-        )
-    )
-    assert (new.description, new.global_default, new.meta.labels) == ("new", True, {"a": "b"})
-
-
-@pytest.mark.spec("PRI-5")
-def test_a_system_class_may_become_the_default() -> None:
-    """By an update: that it is none is only looked at when it is made, as in Kubernetes."""
-    counter = Counter()
-    made = counter.create(SYSTEM_CLASSES[1])
-    assert counter.update(attrs.evolve(made, global_default=True)).global_default
 
 
 @pytest.mark.spec("PRI-5")
@@ -257,20 +219,6 @@ def test_creating_the_default_again_is_forbidden_rather_than_taken() -> None:
     assert refused(counter, class_of("first"))[:2] == (409, "AlreadyExists")
 
 
-@pytest.mark.spec("PRI-6", "PRI-7")
-def test_two_racing_defaults_may_both_be_created() -> None:
-    """Each was checked before the other was committed; the least important is used."""
-    counter = Counter()
-    both = [
-        counter.begin(creation(class_of(name, value, global_default=True)))
-        for name, value in (("high", 1000), ("low", 10))
-    ]
-    for handler in both:
-        step(handler)
-    assert [finish(handler).meta.name for handler in both] == ["high", "low"]
-    assert resolved(counter) == ("low", 10, "PreemptLowerPriority")
-
-
 @pytest.mark.spec("PRI-6")
 def test_a_server_that_has_not_read_of_a_default_admits_another() -> None:
     """The check reads as far as this server has read; once it has, the next is refused."""
@@ -307,65 +255,7 @@ def test_a_class_that_changes_while_others_are_looked_at_is_changed_as_it_is_the
         finish(late)
 
 
-@pytest.mark.spec("PRI-7")
-def test_of_several_defaults_the_lowest_is_used() -> None:
-    """Whatever their names; without one, there is none."""
-    items = [class_of(n, v, global_default=True) for n, v in (("a", 5), ("b", -3), ("c", 9))]
-    assert default_of([class_of("z", -9), *items]) == items[1]
-    assert default_of([class_of("z", -9)]) is None
-
-
 # -- deletion -------------------------------------------------------------------------------------
-
-
-@pytest.mark.spec("PRI-8")
-def test_a_class_in_use_may_be_deleted() -> None:
-    """Its pods keep their priority, new ones that name it are refused; made again with another
-    value, it is that of later pods only."""
-    counter = Counter()
-    made = counter.create(class_of("c", 5))
-    assert resolved(counter, "p1", "c") == ("c", 5, "PreemptLowerPriority")
-    counter.delete(made)
-    assert counter.get(Pod, "p1").spec.priority == 5
-    assert refused(counter, pod_of("p2", "c"))[0] == 403
-    counter.create(class_of("c", 9, preemption_policy="Never"))
-    assert resolved(counter, "p2", "c") == ("c", 9, "Never")
-    old = counter.patch(counter.get(Pod, "p1"), {"metadata": {"labels": {"a": "b"}}})
-    assert (old.spec.priority, old.spec.preemption_policy) == (5, "PreemptLowerPriority")
-
-
-@pytest.mark.spec("PRI-8")
-def test_a_pod_that_is_being_admitted_keeps_the_value_that_was_read() -> None:
-    """The class is deleted and made again between the look at it and the pod's own commit: the pod
-    bears the old value for good."""
-    counter = Counter()
-    made = counter.create(class_of("c", 5))
-    handler = counter.begin(creation(pod_of("p", "c")))
-    step(handler)
-    counter.delete(made)
-    counter.create(class_of("c", 9))
-    assert finish(handler).spec.priority == 5
-    assert resolved(counter, "later", "c")[1] == 9
-
-
-@pytest.mark.spec("PRI-8", "PRI-12")
-def test_two_servers_may_read_one_class_in_two_ways() -> None:
-    """One that lags gives pods the value of a class that is gone, then refuses its name, then
-    gives them that of the new one."""
-    counter = Counter(lags=("priorityclasses",))
-    made = counter.create(class_of("c", 5))
-    near = Counter(counter.store, "near")
-    cursor = counter.server.cursor("priorityclasses")
-    near.delete(made)
-    near.create(class_of("c", 9))
-    assert resolved(near, "p1", "c")[1] == 9
-    assert resolved(counter, "p2", "c")[1] == 5
-    while counter.server.cached("priorityclasses", "priorityclasses/c") is not None:
-        cursor.advance()
-    said = 'pods "p3" is forbidden: no PriorityClass with name c was found'
-    assert refused(counter, pod_of("p3", "c")) == (403, "Forbidden", said)
-    catch_up(cursor)
-    assert resolved(counter, "p3", "c")[1] == 9
 
 
 @pytest.mark.spec("PRI-4")
@@ -411,41 +301,6 @@ def test_every_order_of_a_class_made_anew_and_a_pod_is_one_of_three() -> None:
 
 
 # -- pods -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("is_served_first", [True, False])
-def test_a_pod_that_is_there_from_the_start_has_the_priority_of_its_class(
-    is_served_first: bool,
-) -> None:
-    """As if it had been admitted, when those classes were there; but what it says itself stays."""
-    said = {"explicit": pod_of("explicit", "high", priority=7)}
-    said |= {name: pod_of(name, name) for name in ("high", "system-node-critical")}
-    world = World("test")
-    if is_served_first:
-        world.serve(ApiServer)
-    world.add(class_of("high", 100, preemption_policy="Never"), *said.values(), pod_of("plain"))
-    if not is_served_first:
-        world.serve(ApiServer)
-    told = {}
-    pods: list[Any] = [entry.value for entry in world.store.snapshot("pods/")]
-    for pod in pods:
-        spec = pod.spec
-        told[pod.meta.name] = (
-            spec.priority_class_name,
-            spec.priority,
-            spec.preemption_policy,
-        )
-    assert told == {
-        "explicit": ("high", 7, "PreemptLowerPriority"),
-        "high": ("high", 100, "Never"),
-        "system-node-critical": ("system-node-critical", 2_000_001_000, "PreemptLowerPriority"),
-        "plain": ("", 0, "PreemptLowerPriority"),
-    }
-    world = World("test")
-    world.serve(ApiServer)
-    world.add(pod_of("before"), class_of("usual", 5, global_default=True), pod_of("after"))
-    pods = [entry.value for entry in world.store.snapshot("pods/")]
-    assert [pod.spec.priority for pod in pods] == [5, 0]
 
 
 @pytest.mark.spec("PRI-12")
@@ -560,19 +415,6 @@ def test_an_update_keeps_the_priority_or_is_refused() -> None:
     ):  # fmt: skip
         spec = attrs.evolve(new.spec, **change)
         assert refused(counter, attrs.evolve(new, spec=spec), "update")[0] == 422, change
-
-
-@pytest.mark.spec("PRI-10")
-def test_only_a_pod_itself_is_given_a_priority() -> None:
-    """Bind, status and eviction ask for no class, even if it is gone."""
-    counter = Counter()
-    made = counter.create(class_of("c", 5))
-    pod = counter.create(pod_of("p", "c"))
-    counter.delete(made)
-    counter.bind(pod, "n1")
-    running = counter.patch(pod, {"status": {"phase": "Running"}}, subresource="status")
-    assert running.spec.priority == 5
-    assert counter.evict(pod).meta.is_terminating
 
 
 @pytest.mark.spec("PRI-10", "PRI-12")
@@ -693,14 +535,3 @@ def test_a_server_that_does_not_answer_is_asked_again() -> None:
     assert played.steps[-1].now_ms == 2000
     names = [entry.key for entry in world.store.snapshot("priorityclasses/")]
     assert names == [item.key for item in SYSTEM_CLASSES]
-
-
-def test_the_name_of_a_pod_may_be_taken_meanwhile() -> None:
-    """Two creates of one name are both admitted; the one that commits first has it."""
-    counter = Counter()
-    first, second = (counter.begin(creation(pod_of("p"))) for _ in range(2))
-    step(first)
-    step(second)
-    assert finish(second).meta.name == "p"
-    with pytest.raises(AlreadyExists):
-        finish(first)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.objects import Map
 from testbed.objects.quantity import (
     BINARY,
     DECIMAL,
@@ -16,10 +15,7 @@ from testbed.objects.quantity import (
     LARGEST,
     NANO,
     Quantity,
-    amounts,
     counted,
-    milli,
-    whole,
 )
 from tests.shared.each_row import each_row
 
@@ -118,12 +114,6 @@ def test_what_is_no_amount_is_refused(text: str) -> None:
         Quantity.parse(text)
 
 
-@each_row(("number", "text"), [(2, "2"), (0.5, "500m"), (-3, "-3"), (1.0, "1")])
-def test_a_bare_number_is_an_amount(number: float, text: str) -> None:
-    """A manifest may leave the quotes out."""
-    assert str(Quantity.parse(number)) == text
-
-
 written = st.builds(
     "{}{}{}{}".format,
     st.sampled_from(["", "+", "-"]),
@@ -189,25 +179,3 @@ def test_it_is_counted_in_whole_numbers(text: str, in_milli: int, in_whole: int)
     assert (amount.milli, amount.whole) == (in_milli, in_whole)
     assert counted("cpu", amount) == in_milli
     assert [counted(name, amount) for name in ("memory", "pods", "x/gpu")] == [in_whole] * 3
-
-
-@OFTEN
-@given(st.integers(-(10**12), 10**12))
-def test_what_is_made_of_a_count_counts_so(amount: int) -> None:
-    """`milli` and `whole` make what their namesakes count."""
-    assert milli(amount).milli == amount
-    assert whole(amount).whole == amount
-    assert bool(whole(amount)) == (amount != 0)
-    assert [str(whole(n)) for n in (110, 2048, 2000, 2**30)] == ["110", "2Ki", "2k", "1Gi"]
-
-
-def test_amounts_are_read_once() -> None:
-    """A mapping as a test writes it becomes a Map of Quantities; one that is that is kept."""
-    given_ = amounts({"cpu": "500m", "memory": Quantity.parse("1Gi"), "pods": 3})
-    assert {name: str(each) for name, each in given_.items()} == {
-        "cpu": "500m",
-        "memory": "1Gi",
-        "pods": "3",
-    }
-    assert type(given_) is Map
-    assert amounts(given_) is given_

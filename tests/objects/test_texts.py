@@ -33,11 +33,6 @@ def test_what_is_no_text_is_refused(make: Callable[[], Object]) -> None:
         make()
 
 
-def test_annotations_of_a_copy_are_a_map() -> None:
-    """As labels are: an object never changes."""
-    assert isinstance(Pod.of("p").with_meta(annotations={"x": "y"}).meta.annotations, Map)
-
-
 WRONG: Any = "100"
 
 

@@ -11,7 +11,6 @@ from testbed.objects import Deployment, Map, Node, Pod
 from testbed.objects.codec import encode
 from testbed.objects.form import to_tree
 from testbed.objects.kinds import kind_by_plural
-from testbed.objects.meta import changed_fields
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import Operation
 from tests.models.counter import Counter, finish, step
@@ -145,23 +144,6 @@ def test_a_conflict_names_who_owns_the_field() -> None:
     assert "f:replicas" in owners(counter.get(Deployment, "web"))["ann/Apply"]["f:spec"]
 
 
-@pytest.mark.spec("API-65", "API-66")
-def test_force_takes_what_it_says() -> None:
-    """And so does any other write: who wrote last owns it, until it is gone."""
-    counter = Applying()
-    counter.apply(web(replicas=3))
-    now = counter.apply({"spec": {"replicas": 4}}, "bob", force=True)
-    assert now.spec.replicas == 4
-    assert owners(now)["bob/Apply"] == {"f:spec": {"f:replicas": {}}}
-    assert "f:replicas" not in owners(now)["ann/Apply"]["f:spec"]
-    counter.write({"spec": {"paused": True}}, "hpa")
-    now = counter.write({"spec": {"replicas": 5}}, "hpa")
-    assert set(owners(now)) == {"ann/Apply", "hpa/Update"}
-    assert owners(now)["hpa/Update"] == {"f:spec": {"f:paused": {}, "f:replicas": {}}}
-    assert counter.apply({}, "bob").spec.replicas == 5
-    assert counter.apply(web()).spec.replicas == 5
-
-
 @pytest.mark.spec("API-66")
 def test_a_record_is_kept_from_a_named_create_or_the_first_apply() -> None:
     """Without either a write keeps none. What was there before that has an owner, too."""
@@ -178,17 +160,6 @@ def test_a_record_is_kept_from_a_named_create_or_the_first_apply() -> None:
     now = counter.apply({"metadata": {"labels": {"app": "web", "n": "1"}}}, plural="nodes")
     assert owners(now)["before-first-apply/Update"] == {"f:metadata": {"f:labels": {"f:app": {}}}}
     assert owners(now)["ann/Apply"] == {"f:metadata": {"f:labels": {"f:app": {}, "f:n": {}}}}
-
-
-@pytest.mark.spec("API-66")
-def test_no_story_tells_of_the_record() -> None:
-    """It says no more than what was changed."""
-    counter = Applying()
-    old = counter.apply(web(replicas=3))
-    new = counter.write({"spec": {"replicas": 4}, "metadata": {"labels": {"managedFields": "x"}}},
-                        "hpa")  # fmt: skip
-    found = ["meta.labels.managedFields", "meta.generation", "spec.replicas"]
-    assert [*changed_fields(old, new)] == found
 
 
 @pytest.mark.spec("API-66")
@@ -275,15 +246,6 @@ def test_kubectl_has_no_conflict_with_itself() -> None:
     counter.write({"spec": {"replicas": 6}}, "hpa")
     with pytest.raises(Conflict, match='1 conflict: conflict with "hpa"'):
         counter.apply(web(replicas=5), "kubectl")
-
-
-@pytest.mark.spec("API-65")
-def test_what_was_empty_stays_if_somebody_fills_it() -> None:
-    """Who applied it empty owns nothing of what is in it."""
-    counter = Applying()
-    counter.apply({**web(), **labelled()})
-    counter.write(labelled(a="1"), "bob")
-    assert counter.apply(web()).meta.labels == {"a": "1"}
 
 
 @pytest.mark.spec("API-65", "API-66")

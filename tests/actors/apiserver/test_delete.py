@@ -8,8 +8,7 @@ import attrs
 import pytest
 
 from testbed.errors import Conflict, NotFound
-from testbed.objects import Meta, Node, Pod, PodStatus, Revision
-from testbed.store.endpoint import Operation
+from testbed.objects import Meta, Node, Pod, Revision
 from tests.models.counter import Counter, deletion, finish, step, with_meta
 from tests.shared.each_row import each_row
 
@@ -94,18 +93,6 @@ def test_the_last_delete_is_two_commits() -> None:
         counter.delete(pod)
 
 
-@pytest.mark.spec("API-24", "API-26")
-@each_row("phase", ["", "Failed", "Succeeded"])
-def test_what_no_kubelet_has_goes_at_once(phase: str) -> None:
-    """alt-a, alt-b: unbound, or over: MODIFIED with grace 0, then DELETED."""
-    counter = Counter()
-    pod = counter.bound("x", phase) if phase else counter.create(Pod.of("x"))
-    counter.now_s = 100
-    counter.heard()
-    assert times(counter.delete(pod)) == (100, 0)
-    assert counter.heard() == [("MODIFIED", "x"), ("DELETED", "x")]
-
-
 @pytest.mark.spec("API-30")
 def test_a_finalizer_keeps_what_is_to_go() -> None:
     """alt-c: after the last delete it stays, with grace 0; the update that takes the finalizer
@@ -125,17 +112,6 @@ def test_a_finalizer_keeps_what_is_to_go() -> None:
         counter.get(Pod, "x")
 
 
-@pytest.mark.spec("API-30")
-def test_a_finalizer_taken_away_in_time_removes_nothing() -> None:
-    """While its grace runs the pod is its kubelet's, whatever becomes of its finalizers."""
-    counter = Counter()
-    pod = counter.update(with_meta(counter.bound("x"), finalizers=("f",)))
-    counter.delete(pod)
-    left = counter.update(with_meta(counter.get(Pod, "x"), finalizers=()))
-    assert times(left) == (30, 30)
-    assert counter.get(Pod, "x") == left
-
-
 @pytest.mark.spec("API-20")
 def test_a_bind_comes_too_late() -> None:
     """alt-d, alt-e: to a pod that has a node, even the same one, or is terminating: 409."""
@@ -147,18 +123,6 @@ def test_a_bind_comes_too_late() -> None:
     counter.delete(pod)
     with pytest.raises(Conflict, match=f"{said}being deleted, cannot be assigned to a host"):
         counter.bind(pod, "n1")
-
-
-@pytest.mark.spec("API-26", "API-28")
-def test_a_server_that_fails_between_the_two_leaves_a_pod_that_any_delete_removes() -> None:
-    """Its grace is 0 already, so the next delete, whatever it says, is the second commit."""
-    counter = Counter()
-    pod = counter.create(Pod.of("x"))
-    step(counter.begin(deletion(pod)))
-    assert times(counter.get(Pod, "x")) == (0, 0)
-    counter.heard()
-    counter.delete(pod, 60)
-    assert counter.heard() == [("DELETED", "x")]
 
 
 @pytest.mark.spec("API-26")
@@ -179,17 +143,6 @@ def test_between_the_two_commits_anything_may_come() -> None:
         else:
             finish(slow)
         assert (counter.store.peek("pods/default/x") is not None) is survives
-
-
-@pytest.mark.spec("API-26")
-def test_who_asked_for_no_grace_does_not_mind_that_another_was_faster() -> None:
-    """The second commit finds nothing: a success."""
-    counter = Counter()
-    pod = counter.create(Pod.of("x"))
-    slow = counter.begin(deletion(pod))
-    step(slow)
-    counter.delete(pod)
-    assert finish(slow).meta.uid == pod.meta.uid
 
 
 @pytest.mark.spec("API-31")
@@ -233,35 +186,3 @@ def test_who_deletes_says_what_becomes_of_its_dependents() -> None:
     assert counter.delete(pod, propagation="Foreground").meta.finalizers == ("foregroundDeletion",)
     assert counter.delete(pod, propagation="Orphan").meta.finalizers == ("orphan",)
     assert counter.get(Pod, "x").meta.finalizers == ("orphan",)
-
-
-@pytest.mark.spec("API-6", "API-29")
-def test_the_server_never_removes_a_bound_pod_by_itself() -> None:
-    """Long after its time it is there; its end is told with the revision of its end."""
-    counter = Counter()
-    pod = terminating(counter)
-    counter.now_s = 100_000
-    assert counter.get(Pod, "x").meta.is_terminating
-    watch = counter.ask(Operation("watch", "pods", revision=counter.now))
-    counter.delete(pod, 0)
-    deleted = [d for d in iter_told(watch) if d.type == "DELETED"]
-    assert [d.object.meta.revision for d in deleted] == [counter.now]
-
-
-def iter_told(watch: Any) -> list[Any]:
-    """All that a watch has to deliver."""
-    deliveries = []
-    while watch.is_ready:
-        deliveries.append(watch.take())
-    return deliveries
-
-
-def test_a_status_says_nothing_of_deletion() -> None:
-    """A pod's status can neither set nor lift it."""
-    counter = Counter()
-    terminating(counter)
-    pod = counter.get(Pod, "x")
-    lifted = attrs.evolve(
-        with_meta(pod, deleted_ms=None, grace_s=None), status=PodStatus("Running", "why")
-    )
-    assert times(counter.update(lifted, "status")) == (130, 30)

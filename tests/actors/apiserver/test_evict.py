@@ -125,22 +125,6 @@ def test_an_eviction_takes_one_disruption_and_then_deletes() -> None:
     assert revisions == [[str(before + 2), str(before + 3)], [str(before + 1)]]
 
 
-@pytest.mark.spec("API-37")
-def test_the_delete_may_fail_after_the_budget_has_paid() -> None:
-    """Between its commits the pod is replaced: the caller's uid no longer fits; the disruption
-    stays taken until the controller looks."""
-    counter = Counter()
-    pod = ready(counter)
-    budget(counter, disruptions_allowed=1)
-    asked = counter.begin(eviction(pod, DeleteOptions(preconditions=Preconditions(pod.meta.uid))))
-    step(asked), step(asked)
-    counter.delete(pod, 0)
-    ready(counter)
-    with pytest.raises(Conflict, match="does not match the UID in record"):
-        finish(asked)
-    assert status(counter).disruptions_allowed == 0
-
-
 @pytest.mark.spec("API-36")
 @each_row(
     ("said", "code", "retry_after_s", "text"),
@@ -219,16 +203,6 @@ def test_two_evictions_take_from_a_budget_one_after_the_other() -> None:
     assert not counter.get(Pod, "q").meta.is_terminating
 
 
-@pytest.mark.spec("API-38")
-def test_a_plain_delete_asks_no_budget() -> None:
-    """It takes nothing from it either."""
-    counter = Counter()
-    pod = ready(counter)
-    made = budget(counter)
-    counter.delete(pod)
-    assert counter.get(PodDisruptionBudget, "b") == made
-
-
 def test_an_eviction_is_of_the_pod_it_names() -> None:
     """Another name in its body: 400; no pod: 404."""
     counter = Counter()
@@ -241,20 +215,6 @@ def test_an_eviction_is_of_the_pod_it_names() -> None:
         counter.ask(attrs.evolve(wrong, body=Pod(Meta("p"))))
 
 
-@pytest.mark.spec("API-34", "API-51")
-def test_a_server_that_lags_knows_every_budget() -> None:
-    """What it reads for itself, with no revision, is not stale either: a budget that it has not
-    heard of is asked all the same."""
-    counter = Counter()
-    late = Counter(counter.store, "late", lags=("pods", "poddisruptionbudgets"))
-    late.server.cursor("poddisruptionbudgets")
-    pod = ready(counter)
-    budget(counter, disruptions_allowed=0)
-    with pytest.raises(TooManyRequests):
-        late.evict(pod)
-    assert not counter.get(Pod, "p").meta.is_terminating
-
-
 @pytest.mark.spec("API-33", "API-51")
 @pytest.mark.parametrize("wrong", [Preconditions("other"), Preconditions("", Revision("1"))])
 def test_who_is_not_meant_is_not_even_noted(wrong: Preconditions) -> None:
@@ -265,19 +225,3 @@ def test_who_is_not_meant_is_not_even_noted(wrong: Preconditions) -> None:
     with pytest.raises(Conflict, match="in the precondition"):
         counter.evict(pod, DeleteOptions(preconditions=wrong))
     assert counter.store.revision == before
-
-
-@pytest.mark.spec("API-25", "API-37", "GEN-4")
-def test_an_eviction_that_took_long_gives_all_of_the_grace() -> None:
-    """It waits at its budget; the time that the pod has to end begins when it is marked."""
-    counter = Counter()
-    pod = ready(counter)
-    budget(counter, disruptions_allowed=1)
-    asked = counter.begin(eviction(pod, DeleteOptions(grace_s=7)))
-    step(asked)
-    asked.send(4_500), asked.send(4_500)
-    with pytest.raises(StopIteration):
-        asked.send(6_500)
-    after = counter.get(Pod, "p")
-    assert (after.meta.deleted_ms, after.meta.grace_s) == (13_000, 7)
-    assert status(counter).disrupted_pods == {"p": 4_000}

@@ -243,46 +243,6 @@ def test_what_is_gone_and_was_read_is_announced() -> None:
     assert quota.key in server.store.marks.reads  # type: ignore[union-attr]
 
 
-def test_a_charge_is_announced() -> None:
-    """The quota that a new pod is charged to is written by its create."""
-    server = ApiServer(Store(Marks()))
-    hard = Map(pods=3)
-    quota = ResourceQuota("q", spec=QuotaSpec(hard), status=QuotaStatus(hard, Map(pods=0)))
-    server.store.put(quota.key, quota)
-    operation = Operation("create", "pods", "p", "default", Pod.of("p"))
-    handler = server.handle(operation, "alpha", 0)
-    parts = []
-    for _ in range(3):
-        served(server, handler, operation)
-        assert server.store.marks is not None
-        parts.append([change.key for change in server.store.marks.changes])
-    assert parts == [[], [quota.key], ["pods/default/p"]]
-
-
-def test_a_write_announces_what_another_server_is_still_to_read() -> None:
-    """A commit adds to what every lagging server reads later, whichever server makes it; one that
-    keeps up, or has crashed, is still to read nothing."""
-    store = Store(Marks())
-    first, behind, up = (
-        ApiServer(store, name, lags=lags)
-        for name, lags in (("api-1", ()), ("api-2", ("pods",)), ("api-3", ()))
-    )
-    for server in (first, behind, up):
-        server.begin()
-        server.cursor("pods")
-    operation = Operation("create", "pods", "p", "default", Pod.of("p"))
-    tail = "cursor:api-2/pods/tail"
-    may = first.may(operation)
-    assert {key for key in may.writes if key.endswith("/tail")} == {tail}
-    handler = first.handle(operation, "alpha", 0)
-    while served(first, handler, operation):
-        pass
-    assert tail in store.marks.writes  # type: ignore[union-attr]
-    for cursor in behind.cursors.values():
-        cursor.forget()
-    assert tail not in first.may(operation).writes
-
-
 def test_the_first_look_of_a_server_that_lags_is_announced_with_what_follows() -> None:
     """Where it had read nothing yet it begins to, and charges the quota in the same part."""
     store = Store(Marks())

@@ -9,7 +9,7 @@ import pytest
 from actors.apiserver.bare_server import EVENTS_KEPT, KEPT_MS
 from testbed import Selector
 from testbed.errors import BadRequest, Expired, Invalid, NotFound, TimedOut
-from testbed.objects import Map, Node, Pod, Revision
+from testbed.objects import Map, Pod, Revision
 from testbed.objects.labels import parse
 from testbed.store.endpoint import Operation
 from testbed.store.store import Store
@@ -44,18 +44,6 @@ def behind() -> tuple[Counter, Counter]:
 
 
 # -- which state --------------------------------------------------------------------------------
-
-
-@pytest.mark.spec("API-7")
-def test_a_list_is_one_snapshot_in_order_of_keys() -> None:
-    """With the revision it is of: that of the Store, though another kind changed last."""
-    counter = Counter()
-    for name in ("b", "c", "a"):
-        counter.create(Pod.of(name))
-    counter.create(Node.of("n"))
-    listing = listed(counter)
-    assert names(listing) == ["a", "b", "c"]
-    assert listing.revision == counter.now
 
 
 @pytest.mark.spec("API-39", "API-50", "API-51")
@@ -199,36 +187,6 @@ def test_a_watch_tells_what_comes_after_its_revision_or_begins_with_what_is() ->
         assert [(d.type, named(d)) for d in told(watch)] == [("ADDED", n) for n in "abc"]
 
 
-@pytest.mark.spec("API-41", "API-43")
-def test_what_a_watch_begins_with_may_be_older_than_history() -> None:
-    """An object that nobody has written since the last compaction is ADDED as any other, and what
-    comes after it is told; only a Change that was to be told and is compacted ends a watch."""
-    counter = Counter()
-    counter.create(Pod.of("a"))
-    counter.create(Pod.of("b"))
-    counter.store.compact(counter.store.revision)
-    begun = watched(counter)
-    counter.create(Pod.of("c"))
-    assert [(d.type, named(d)) for d in told(begun)] == [("ADDED", n) for n in "abc"]
-
-
-@pytest.mark.spec("API-41", "API-50")
-def test_a_watch_at_a_server_that_is_behind_hears_when_that_has_read() -> None:
-    """It begins with what that server knows; a revision from elsewhere is no reason to refuse."""
-    leader, laggard = behind()
-    leader.create(Pod.of("a"))
-    cursor = laggard.server.cursor("pods")
-    leader.create(Pod.of("b"))
-    leader.create(Pod.of("c"))
-    begun = watched(laggard, 0)
-    ahead = watched(laggard, leader.get(Pod, "b").meta.revision)
-    assert ([named(d) for d in told(begun)], told(ahead)) == (["a"], [])
-    cursor.advance()
-    assert ([named(d) for d in told(begun)], told(ahead)) == (["b"], [])
-    catch_up(cursor)
-    assert ([named(d) for d in told(begun)], [named(d) for d in told(ahead)]) == (["c"], ["c"])
-
-
 @pytest.mark.spec("API-45")
 def test_a_pod_that_ends_is_deleted_for_who_wants_living_ones() -> None:
     """With what it last was, and the revision of the Change by which it ceased to match; one that
@@ -265,28 +223,3 @@ def test_a_server_tells_what_it_has_kept_and_says_so_else() -> None:
     oldest = counter.server.oldest(counter.server.cursor("pods"), counter.now_s * 1000)
     assert len(told(watched(counter, oldest - 1))) == EVENTS_KEPT
     assert told(watched(counter, oldest - 2))[0].type == "ERROR"
-
-
-@pytest.mark.spec("API-42", "API-46")
-def test_a_server_that_has_restarted_knows_nothing_of_before() -> None:
-    """It tells what happens from its own beginning on; a reader from before has to list again."""
-    counter = Counter()
-    pod = counter.create(Pod.of("p"))
-    watched(counter, counter.now)
-    counter.update(with_meta(pod, labels=Map(a="b")))
-    counter.server.restart()
-    assert told(watched(counter, pod.meta.revision))[0].type == "ERROR"
-    assert told(watched(counter, counter.now)) == []
-
-
-@pytest.mark.spec("API-52")
-def test_kinds_are_told_apart_from_each_other() -> None:
-    """A server may be behind in pods and not in nodes: the pod's node is seen before the pod, and
-    its going before the pod's."""
-    leader, laggard = behind()
-    laggard.server.cursor("pods")
-    leader.create(Pod.of("p"))
-    leader.create(Node.of("n"))
-    assert names(listed(laggard, "0")) == []
-    nodes = laggard.ask(Operation("list", "nodes", revision=Revision("0")))
-    assert names(nodes) == ["n"]

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.apiserver import ApiServer
-from testbed import Actor, ApiError, Client, NotFound, Operation, Trace, Unavailable, Uniform, World
+from testbed import Actor, ApiError, Client, NotFound, Trace, Unavailable, Uniform, World
 from testbed.faults.crash import Crash
 from testbed.faults.stale import Stale
 from testbed.objects import (
-    Map,
     Meta,
     Node,
     Note,
@@ -23,8 +22,6 @@ from testbed.objects import (
     Pod,
     PodDisruptionBudget,
     PodStatus,
-    PriorityClass,
-    ResourceQuota,
     Revision,
 )
 from testbed.races.playing import Played
@@ -90,30 +87,6 @@ def test_what_has_become_of_it_is_kept(served_first: bool) -> None:
     assert at(world, budget.key).meta.generation == 7
 
 
-def test_without_an_api_server_objects_are_as_they_were_given() -> None:
-    """The Store's own Endpoint admits everything; and a second server finds nothing to do."""
-    world = World("test")
-    world.add(Pod.of("p"))
-    before = world.store.revision
-    assert at(world, "pods/default/p").status.phase == ""
-    world.serve(lambda store: ApiServer(store))
-    assert world.store.revision == before + 1
-    world.serve(lambda store: ApiServer(store, "api-2"))
-    assert world.store.revision == before + 1
-    assert at(world, "pods/default/p").meta.labels == Map()
-
-
-def test_a_write_looks_at_its_own_namespace_and_no_other() -> None:
-    """An eviction at the budgets there, a new pod at the quotas there and at every class."""
-    there = [PodDisruptionBudget("here/b"), PodDisruptionBudget("away/b"), PriorityClass("c")]
-    quotas = [ResourceQuota("here/q"), ResourceQuota("away/q")]
-    server = world_of(*there, *quotas).wire.posts["api"].endpoint
-    create = server.may(Operation("create", "pods", "p", "here", Pod("here/p")))
-    evict = server.may(Operation("create", "pods", "p", "here", None, subresource="eviction"))
-    assert objects(create) == ["pods/here/p", "priorityclasses/c", "resourcequotas/here/q"]
-    assert objects(evict) == ["poddisruptionbudgets/here/b", "pods/here/p"]
-
-
 def objects(may: Footprint) -> list[str]:
     """The objects it may read."""
     return sorted(key for key in may.reads if "/" in key and ":" not in key)
@@ -175,16 +148,6 @@ def test_a_server_that_crashes_within_a_deletion_leaves_a_pod_whose_time_is_up()
     assert (marked.new.value.meta.grace_s, gone.new) == (0, None)
     steps = [step for step in played.trace.steps if step.marks.changes]
     assert [step.now_ms for step in steps] == [0, 200]
-
-
-@pytest.mark.spec("API-26")
-def test_a_server_that_crashes_after_a_deletion_has_deleted() -> None:
-    """Only the answer is lost: who asks again is told that there is nothing of that name."""
-    played = race(
-        "deleted", "faults:", "  - crash: api", "    after: kubectl delete.2 pods/default/p",
-        "    restart: 100ms",
-    )  # fmt: skip
-    assert records(played) == ["no answer", "was gone"]
 
 
 # -- two servers over one Store -----------------------------------------------------------------

@@ -33,7 +33,6 @@ from testbed.objects.form import from_tree
 from testbed.objects.pod import SchedulingGate
 from testbed.objects.quantity import amounts
 from testbed.store.endpoint import Operation
-from testbed.store.store import Store
 from tests.models.counter import Counter, about, with_meta
 from tests.shared.each_row import each_row
 
@@ -104,16 +103,6 @@ def test_the_server_makes_a_name_of_the_beginning_of_one() -> None:
         taken.create(attrs.evolve(Pod.of(""), meta=Meta("", generate_name="web-")), "a")
     with pytest.raises(Invalid, match="name or generateName is required"):
         taken.create(Pod.of(""))
-
-
-@pytest.mark.spec("API-9")
-def test_two_servers_make_different_names() -> None:
-    """Each counts for itself, so that an actor that asks both never gets a name twice."""
-    store = Store()
-    pod = attrs.evolve(Pod.of(""), meta=Meta("", generate_name="web-"))
-    counters = [Counter(store, name) for name in ("api-1", "api-2")]
-    names = {counter.create(pod, "a").meta.name for counter in counters for _ in range(3)}
-    assert len(names) == 6
 
 
 @pytest.mark.spec("API-10")
@@ -474,19 +463,6 @@ def test_finalizers_are_merged_as_a_set() -> None:
     assert counter.patch(pod, tree, "strategic").meta.finalizers == ("a", "c")
 
 
-@given(st.dictionaries(st.sampled_from("abc"), st.none() | st.sampled_from("12")))
-def test_both_patches_do_the_same_to_plain_mappings(labels: dict[str, str | None]) -> None:
-    """What a text is set to it is, what null is set to is gone, all else stays."""
-    expected = {"a": "0", "x": "0"}
-    expected.update({k: v for k, v in labels.items() if v is not None})
-    for key in [key for key, value in labels.items() if value is None]:
-        expected.pop(key, None)
-    for how in ("merge", "strategic"):
-        counter = Counter()
-        pod = counter.create(Pod.of("p", labels={"a": "0", "x": "0"}))
-        assert counter.patch(pod, {"metadata": {"labels": labels}}, how).meta.labels == expected
-
-
 # -- bind ---------------------------------------------------------------------------------------
 
 
@@ -604,12 +580,3 @@ def test_every_pod_tolerates_a_short_absence_of_its_node() -> None:
     assert tolerated(counter.create(Pod.of("all", tolerations=(Toleration("", "Exists"),)))) == [
         ("", "", None)
     ]
-
-
-@pytest.mark.spec("CTL-34")
-def test_an_update_does_not_take_the_default_tolerations_away() -> None:
-    """That of an old manifest knows nothing of them."""
-    counter = Counter()
-    pod = counter.create(Pod.of("p"))
-    bare = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=()))
-    assert tolerated(counter.update(bare)) == ABSENT

@@ -7,15 +7,14 @@ from typing import Any
 import attrs
 import pytest
 
-from actors.autoscaler.pass_record import IN_COOLDOWN, NO_OPTIONS, NOT_NEEDED, SUCCESSFUL
+from actors.autoscaler.pass_record import IN_COOLDOWN, NOT_NEEDED, SUCCESSFUL
 from testbed import Client
 from testbed.objects import Condition, Meta, Node, Pod, PriorityClass
 from testbed.objects.pod import PodStatus
-from tests.models.worlds.growing import fates, group, passes, patched, target, waiting
+from tests.models.worlds.growing import fates, group, passes, target, waiting
 from tests.shared.each_row import each_row
 
 NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
-FULL = Pod.of("full", cpu_m=4000, node_name="g-1")
 HIGH, SPARE = PriorityClass(Meta("high"), value=100), PriorityClass(Meta("spare"), value=-20)
 
 
@@ -61,18 +60,6 @@ def test_a_nominated_pod_takes_its_place_beside_its_victims() -> None:
     assert target(world) == 1
 
 
-@pytest.mark.spec("CA-13")
-def test_pods_are_packed_by_priority_and_keep_their_places() -> None:
-    """The important one finds the room that is left; what is packed is there for scale-down, too,
-    though no scheduler has bound it."""
-    less = waiting("a-lesser", 3000)
-    more = waiting("b-important", 3000, priority_class_name="high")
-    (record,), _ = passes(group(target=1, max_size=1), having=[HIGH, less, more])
-    assert fates(record) == {"a-lesser": "no_option", "b-important": "schedulable"}
-    assert record.pods["default/b-important"].node == "g-1"
-    assert record.scale_down.utilization["g-1"][0] == 0.75
-
-
 @pytest.mark.spec("CA-14")
 @each_row(
     ("delay", "fate", "result"),
@@ -105,21 +92,6 @@ def test_daemon_pods_ask_for_room_in_old_versions(filtered: str, fate: str) -> N
     assert fates(record) == {"p": fate}
 
 
-@pytest.mark.spec("CA-35")
-def test_a_nomination_to_a_node_that_cannot_take_the_pod_holds_the_node_back() -> None:
-    """For as long as it stands: nothing looks whether it can come true."""
-    pod = waiting("p", 3000, node="g-1", node_selector={"pool": "elsewhere"})
-    records, world = passes(
-        group(target=1), group("elsewhere"), having=[pod], at_s=(10, 20, 30, 40),
-        do=lambda client: patched(client, pod, {"status": {"nominatedNodeName": ""}}, 25),
-    )  # fmt: skip
-    assert [fates(each)["p"] for each in records[:2]] == ["nominated", "nominated"]
-    assert target(world, "elsewhere") == 0
-    free = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=""))
-    (record,), world = passes(group(target=1), group("elsewhere"), having=[free])
-    assert (fates(record)["p"], target(world, "elsewhere")) == ("triggered", 1)
-
-
 @pytest.mark.spec("CA-8", "CA-21")
 def test_nodes_that_are_still_to_come_take_pods() -> None:
     """A pod that asks in one pass finds room in the next, on a copy of the template; another one
@@ -139,24 +111,6 @@ def test_nodes_that_are_still_to_come_take_pods() -> None:
     )  # fmt: skip
     assert second.pods["default/late"].node == "upcoming:g:0"
     assert target(world) == 1
-
-
-@pytest.mark.spec("CA-17")
-def test_groups_that_may_not_grow_are_skipped() -> None:
-    """One is full, in one the pod fits no node, and the cluster has no core left for the third."""
-    big = Node.of("n1", cpu_m=4000)
-    (record,), _ = passes(
-        group("full", max_size=0), group("small", cpu_m=2000), group("large", cpu_m=64_000),
-        having=[big, Pod.of("rest", cpu_m=4000, node_name="n1"), waiting("p")],
-        settings={"max_cores": 8},
-    )  # fmt: skip
-    fate = record.pods["default/p"]
-    assert fate.skipped == {
-        "full": ("max node group size reached",),
-        "large": ("max cluster cpu limit reached",),
-    }
-    assert fate.rejected == {"small": ("Insufficient cpu",)}
-    assert record.scale_up.result == NO_OPTIONS
 
 
 @pytest.mark.spec("CA-17", "CA-20")
@@ -195,19 +149,6 @@ def test_a_group_without_a_template_stops_every_scale_up() -> None:
     (record,), world = passes(group(), unknown, having=[waiting("p")])
     assert record.error == "could not compute total resources: No node info for: unknown"
     assert target(world) == 0
-
-
-@pytest.mark.spec("CA-16")
-@pytest.mark.parametrize(("at_s", "fate"), [(50, "triggered"), (70, "no_option")])
-def test_a_node_that_has_been_ready_for_a_minute_is_the_template(at_s: int, fate: str) -> None:
-    """Until then the provider's word counts: it promises four cores, and the node has two."""
-    has = {"cpu": "2", "memory": "8Gi", "pods": "110"}
-    smaller = {"status": {"allocatable": has, "capacity": has}}
-    (record,), _ = passes(
-        group(target=1), having=[waiting("p")], at_s=(at_s,),
-        do=lambda client: client.patch(Node.of("g-1"), smaller, subresource="status"),
-    )  # fmt: skip
-    assert fates(record) == {"p": fate}
 
 
 @pytest.mark.spec("CA-19")

@@ -7,12 +7,12 @@ from typing import Any
 import attrs
 import pytest
 
-from actors.autoscaler.pass_record import NO_OPTIONS, SUCCESSFUL, PassRecord
-from actors.cloud import Boot, NodeGroup
+from actors.autoscaler.pass_record import SUCCESSFUL, PassRecord
+from actors.cloud import Boot
 from testbed import Client, Operation, World
 from testbed.objects import Condition, Node, Pod
 from testbed.objects.node import NodeStatus
-from tests.models.worlds.growing import SLOW, fates, group, passes, target, waiting
+from tests.models.worlds.growing import fates, group, passes, target, waiting
 
 SHORT = {"max_node_provision_time_ms": 60_000, "initial_backoff_ms": 50_000}
 QUICK = Boot(register_ms=20_000)
@@ -159,14 +159,3 @@ def test_groups_that_are_alike_share_new_nodes() -> None:
         "{other 0->2 (max: 10)}", "{one 1->2 (max: 10)}",
     ]  # fmt: skip
     assert target(world, "large") == 0
-
-
-@pytest.mark.spec("CA-24")
-def test_nothing_more_is_asked_for_what_was_asked_for() -> None:
-    """Until it is there; nodes are not deleted for ten minutes after."""
-    slow: NodeGroup = group(boots=(SLOW,))
-    records, world = passes(slow, having=[waiting("p")], at_s=(10, 20, 30))
-    assert [each.scale_up.result for each in records] == [SUCCESSFUL, "NotNeeded", "NotNeeded"]
-    assert all(each.scale_down.result == "InCooldown" for each in records)
-    assert target(world) == 1
-    assert NO_OPTIONS not in results(records)

@@ -12,7 +12,6 @@ from actors.cloud import Boot, Cloud, CloudInstance, CloudQuota, NodeGroup, join
 from actors.kubelet import Machine
 from actors.shared.machines import make_ready
 from actors.shared.node_groups import (
-    GroupView,
     Instance,
     decrease,
     delete_nodes,
@@ -20,9 +19,9 @@ from actors.shared.node_groups import (
     increase,
     instances,
 )
-from testbed import Calm, Chooser, Client, Operation, Uniform, World
+from testbed import Calm, Chooser, Client, Operation, World
 from testbed.errors import Forbidden, InternalError, Invalid, NotFound
-from testbed.objects import Condition, Map, Node, Pod, room_of
+from testbed.objects import Condition, Map, Node, Pod
 from testbed.store.endpoint import answer_at_once
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
@@ -59,43 +58,6 @@ def nodes(world: World) -> dict[str, bool]:
         each.meta.name: any(c.type == "Ready" and c.is_true for c in each.status.conditions)
         for each in found
     }
-
-
-def test_a_cloud_begins_with_what_its_groups_want() -> None:
-    """As many instances, and a Ready node of the template for each (CA-16)."""
-    saw: Saw = []
-
-    async def do(client: Client) -> None:
-        saw.append(await groups(client))
-        saw.append(await instances(client, "g"))
-
-    other = NodeGroup("a", max_size=5)
-    world = play(GROUP, other, do=do)
-    assert saw == [
-        (GroupView("g", 0, 3, 1, ("g-1",), TEMPLATE), GroupView("a", 0, 5, 0)),
-        (Instance("g-1"),),
-    ]
-    assert nodes(world) == {"g-1": True}
-    node: Any = world.store.peek("nodes/g-1").value  # type: ignore[union-attr]
-    assert node.meta.labels == {"pool": "g", "kubernetes.io/hostname": "g-1"}
-
-
-def test_nodes_are_what_they_are_whatever_the_provider_says() -> None:
-    """Those that are there from the start, and those that come (CA-16)."""
-    saw: Saw = []
-
-    async def do(client: Client) -> None:
-        await increase(client, "g", 1)
-        saw.append(await groups(client))
-
-    group = attrs.evolve(GROUP, actual=Node.of("any", cpu_m=1000))
-    world = play(group, do=do)
-    (view,) = saw[0]
-    assert view.template == TEMPLATE
-    found: list[Any] = [entry.value for entry in world.store.snapshot("nodes/")]
-    assert [(each.meta.name, room_of(each)["cpu"]) for each in found] == [
-        ("g-1", 1000), ("g-2", 1000)
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("has_kubelets", [True, False])
@@ -138,51 +100,6 @@ def test_what_is_deleted_goes_with_its_node_and_its_pods() -> None:
     world = play(GROUP, pods=(Pod.of("p", node_name="g-1"),), do=do, machine=Machine)
     assert saw == [0, (Instance("g-1", "deleting"),), (), ()]
     assert nodes(world) == {}
-
-
-def test_what_is_deleted_twice_is_counted_once() -> None:
-    """It goes when it was to go, and the target has fallen already."""
-    saw: Saw = []
-
-    async def do(client: Client) -> None:
-        saw.append(await delete_nodes(client, "g", ("g-1",)))
-        await client.sleep(1500)
-        saw.append(await delete_nodes(client, "g", ("g-1",)))
-        await client.sleep(1000)
-        saw.append(await instances(client, "g"))
-
-    play(attrs.evolve(GROUP, target=2), do=do)
-    assert saw == [1, 1, (Instance("g-2"),)]
-
-
-def test_a_machine_is_gone_by_the_time_alone() -> None:
-    """Also while nobody takes its Node away."""
-    saw: Saw = []
-
-    async def do(client: Client) -> None:
-        await delete_nodes(client, "g", ("g-1",))
-        await client.sleep(2000)
-        saw.append(await instances(client, "g"))
-        saw.append((await groups(client))[0].nodes)
-
-    world = World("cloud")
-    world.serve(Cloud)
-    world.add(GROUP, CloudInstance("g-1", group="g"))
-    world.start(Puppet("ann", do))
-    assert world.run(Calm()).is_held
-    assert saw == [(), ()]
-
-
-def test_a_node_may_never_be_ready() -> None:
-    """Its machine is there, and its kubelet, and that is all (CA-22)."""
-
-    async def do(client: Client) -> None:
-        await increase(client, "g", 1)
-        await client.sleep(1_000_000)
-
-    group = attrs.evolve(GROUP, boots=(Boot(5000, stays_unready=True),))
-    assert nodes(play(group, do=do)) == {"g-1": True, "g-2": False}
-    assert nodes(play(group, do=do, machine=Machine)) == {"g-1": True, "g-2": False}
 
 
 def test_only_a_node_that_boots_is_made_ready() -> None:
@@ -332,18 +249,6 @@ def test_a_machine_may_never_come_up() -> None:
     world = play(lost, errs, one, do=do)
     assert saw == [["", ""], ["STOCKOUT", "STOCKOUT"]]
     assert sorted(nodes(world)) == ["i-1"]
-
-
-def test_how_a_machine_boots_may_be_picked() -> None:
-    """Of several boots the Chooser picks one, the first in the calm run."""
-
-    async def do(client: Client) -> None:
-        await increase(client, "g", 1)
-
-    group = attrs.evolve(GROUP, boots=(Boot(5000), Boot(None)))
-    assert sorted(nodes(play(group, do=do))) == ["g-1", "g-2"]
-    ends = {len(nodes(play(group, do=do, chooser=Uniform(seed)))) for seed in range(6)}
-    assert ends == {1, 2}
 
 
 def test_a_spot_instance_goes_without_being_asked() -> None:

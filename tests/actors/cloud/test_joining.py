@@ -62,12 +62,6 @@ def test_a_group_that_makes_no_sense_is_refused(given: dict[str, Any], said: str
     assert "\nNext: say " in str(refused.value)
 
 
-def test_a_target_may_be_beyond_the_bounds() -> None:
-    """Somebody else may have set it: then it is left alone (CA-20)."""
-    assert NodeGroup("g", min_size=2, max_size=3, target=9).target == 9
-    assert NodeGroup("g", min_size=2, max_size=3, target=0, increase_errors=-1).target == 0
-
-
 @pytest.mark.parametrize(
     ("groups", "settings", "said"),
     [

@@ -144,21 +144,6 @@ def test_duplicates_are_spread_evenly() -> None:
 
 
 @pytest.mark.spec("CTL-57")
-def test_pods_of_other_images_are_no_duplicates() -> None:
-    """Nor are those of another owner, or that may not be evicted."""
-
-    def running(pod: Pod, image: str) -> Pod:
-        (container,) = pod.spec.containers
-        made = (attrs.evolve(container, image=image),)
-        return attrs.evolve(pod, spec=attrs.evolve(pod.spec, containers=made))
-
-    nodes = [node("n1"), node("n2")]
-    pods = [running(on("n1", "p"), "one"), running(on("n1", "q"), "two"), on("n1", "r", owner="x")]
-    assert named(DUPLICATES, nodes, pods) == []
-    assert named(DUPLICATES, nodes, [*pods, running(on("n1", "s"), "one")]) == ["s"]
-
-
-@pytest.mark.spec("CTL-57")
 def test_a_full_node_counts_as_a_place_for_duplicates() -> None:
     """Unless node_fit is on: descheduler#1237."""
     pods = [on("n1", "p"), on("n1", "q"), on("n2", "full", cpu_m=1000, owner="x")]

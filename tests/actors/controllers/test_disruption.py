@@ -9,7 +9,7 @@ import pytest
 
 from actors.apiserver import ApiServer
 from actors.controllers.disruption.controller import DisruptionController
-from actors.controllers.disruption.counting import Counted, OwnerScale, Uncountable, counted, share
+from actors.controllers.disruption.counting import Counted, OwnerScale, Uncountable, counted
 from actors.controllers.invariants.budget_statuses import BudgetStatusesAreRight
 from actors.shared.verbs import evict
 from testbed import Calm, Client, World
@@ -77,13 +77,6 @@ def found(it: PodDisruptionBudget, pods: list[Pod], now_ms: int = 0, **replicas:
 
 
 # -- the function ---------------------------------------------------------------------------------
-
-
-@pytest.mark.spec("CTL-20")
-def test_a_share_is_rounded_up() -> None:
-    """A number stands for itself, whatever the total."""
-    assert [share(bound, 7) for bound in (3, "50%", "0%", "100%", "1%")] == [3, 4, 0, 7, 1]
-    assert [share(bound, 7) for bound in ("half", "5", "%", "-5%")] == [None] * 4
 
 
 @pytest.mark.spec("CTL-21", "CTL-23")

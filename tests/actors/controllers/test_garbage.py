@@ -85,26 +85,6 @@ def gone(world: World) -> list[str]:
 
 
 @pytest.mark.spec("API-32")
-def test_what_belongs_to_an_object_goes_after_it() -> None:
-    """In the background: the owner is gone at once, its dependents after the delay; what has no
-    owner stays, and so do the dependents of another owner."""
-
-    async def run(client: Client) -> None:
-        one, other = [await client.create(ReplicaSet(name)) for name in ("one", "other")]
-        await owned(client, "a", owner(one))
-        await owned(client, "b", owner(one))
-        await owned(client, "c", owner(other))
-        await owned(client, "d")
-        await remove(client, one)
-
-    world = world_with(run, delay_ms=7000)
-    played = play(world)
-    assert gone(world) == ["one", "a", "b"]
-    assert left(world) == ["pods/c", "pods/d", "replicasets/other"]
-    assert {s.now_ms for s in played.every("serve garbage-collector/main delete *")} == {7000}
-
-
-@pytest.mark.spec("API-32")
 def test_one_of_two_owners_goes_alone() -> None:
     """Its reference is taken, and the object stays with the other one."""
 
@@ -152,39 +132,6 @@ def test_an_owner_in_the_foreground_waits_for_what_blocks_it(blocks: bool) -> No
     world = world_with(run)
     play(world)
     assert gone(world) == (["a", "one"] if blocks else ["one", "a"])
-
-
-@pytest.mark.spec("API-32")
-def test_what_comes_to_belong_to_a_waiting_owner_is_deleted_too() -> None:
-    """A pod that was made too late; the owner waits for that as well."""
-
-    async def run(client: Client) -> None:
-        one, pod = await waiting(client)
-        await owned(client, "b", owner(one))
-        await client.sleep(1000)
-        assert left(world) == ["pods/a", "replicasets/one"]
-        await remove(client, pod, grace_s=0)
-
-    world = world_with(run)
-    play(world)
-    assert gone(world) == ["b", "a", "one"]
-
-
-@pytest.mark.spec("API-32")
-def test_a_waiting_owner_does_not_wait_for_one_that_has_left_it() -> None:
-    """Its last dependent is released by its user: the reference is taken, and it can go."""
-
-    async def run(client: Client) -> None:
-        one = await client.create(ReplicaSet("one"))
-        await owned(client, "a", owner(one), node="n1")
-        await remove(client, one, propagation="Foreground")
-        await client.sleep(1000)
-        pod = await client.get(Pod, "a")
-        await client.update(pod.with_meta(owners=()))
-
-    world = world_with(run)
-    play(world)
-    assert left(world) == ["pods/a"]
 
 
 @pytest.mark.spec("API-32")
@@ -268,21 +215,6 @@ def test_an_owner_that_was_not_heard_of_yet_is_asked_for(looks_again: bool) -> N
     assert ("pods/a" in left(world)) is looks_again
 
 
-def test_what_was_adopted_meanwhile_is_not_deleted() -> None:
-    """It asks for the object, too: its owner is another one by now."""
-
-    async def run(client: Client) -> None:
-        one, other = [await client.create(ReplicaSet(name)) for name in ("one", "other")]
-        pod = await owned(client, "a", owner(one))
-        await client.sleep(1000)
-        await remove(client, one)
-        await client.update(pod.with_meta(owners=(owner(other),)))
-
-    world = world_with(run, delay_ms=100)
-    play(world, late=("deliver garbage-collector/watch-pods * MODIFIED",))
-    assert left(world) == ["pods/a", "replicasets/other"]
-
-
 async def surely(client: Client, ask: Callable[[], Awaitable[Any]]) -> None:
     """Ask until there is an answer; that it was done already is one."""
     while True:
@@ -364,23 +296,6 @@ def test_it_knows_all_before_it_acts() -> None:
     world = world_with(run)
     play(world, late=("serve garbage-collector/cache-pods list pods",))
     assert gone(world) == ["a", "one"]
-
-
-def test_what_does_not_block_a_waiting_owner_goes_while_another_does() -> None:
-    """At once, and not only after the owner."""
-
-    async def run(client: Client) -> None:
-        one = await client.create(ReplicaSet("one"))
-        pod = await owned(client, "a", owner(one), node="n1")
-        await owned(client, "b", owner(one, blocks=False))
-        await client.sleep(1000)
-        await remove(client, one, propagation="Foreground")
-        await client.sleep(1000)
-        await remove(client, pod, grace_s=0)
-
-    world = world_with(run)
-    play(world)
-    assert gone(world) == ["b", "a", "one"]
 
 
 @pytest.mark.spec("API-23")

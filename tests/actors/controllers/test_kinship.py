@@ -27,14 +27,3 @@ def test_what_belongs_to_an_owner_is_found_whether_that_is_known_or_not() -> Non
     kin.drop("x")
     assert kin.item("x") is None
     assert names(kin, "x") == ["a", "b", "c"]
-
-
-def test_it_knows_an_object_as_it_is_now() -> None:
-    """Its owner is another one now; and what is gone belongs to no owner."""
-    kin = Kinship()
-    kin.put(pod("a", "x"))
-    kin.put(pod("a", "y"))
-    assert (names(kin, "x"), names(kin, "y")) == ([], ["a"])
-    kin.drop("a")
-    kin.drop("a")
-    assert names(kin, "y") == []

@@ -59,56 +59,9 @@ def names(world: World) -> list[str]:
     return [f"({p.meta.name})" if p.meta.is_terminating else p.meta.name for p in pods]
 
 
-@pytest.mark.spec("CTL-3")
-def test_it_creates_what_is_missing_of_its_template() -> None:
-    """With its label, and a name from the server that begins with the template's."""
-    world = recreating(replicas=3)
-    found = calm(world)
-    assert len(found) == 3
-    assert all(name.startswith("web-") for name in found)
-    pod: Any = world.store.peek(f"pods/default/{found[0]}")
-    assert pod.value.meta.labels == {OWNER: "web"}
-    assert pod.value.meta.annotations == {"a": "b"}
-    assert pod.value.spec.containers == Pod.of("web", cpu_m=100).spec.containers
-
-
 def test_with_a_guard_it_gives_the_names_itself() -> None:
     """The first numbers that are free."""
     assert calm(recreating(mine("web-1"), replicas=3, guard=True)) == ["web-0", "web-1", "web-2"]
-
-
-@pytest.mark.spec("CTL-3", "CTL-6")
-@GUARDS
-@pytest.mark.parametrize("end", ["Failed", "Succeeded"])
-def test_what_is_over_is_replaced_and_left_there(end: str, guard: bool) -> None:
-    """It counts for nothing."""
-
-    async def user(client: Client) -> None:
-        await client.sleep(10)
-        await client.patch(Pod("a"), {"status": {"phase": end}}, subresource="status")
-
-    found = calm(recreating(mine("a"), mine("b"), user=user, guard=guard))
-    assert (len(found), found[:2]) == (3, ["a", "b"])
-
-
-@pytest.mark.spec("CTL-3")
-@GUARDS
-def test_what_terminates_is_replaced_before_it_is_gone(guard: bool) -> None:
-    """Also one whose number is free only then."""
-
-    async def user(client: Client) -> None:
-        await client.sleep(10)
-        await delete(client, "web-0", grace_s=30)
-
-    on_a_node = [mine("web-0", node_name="n1"), mine("web-1", node_name="n1")]
-    found = calm(recreating(*on_a_node, user=user, guard=guard))
-    assert (len(found), found[:2]) == (3, ["(web-0)", "web-1"])
-
-
-def test_other_pods_are_none_of_its_business() -> None:
-    """Those of another owner, or of none."""
-    others = [Pod.of("x", labels={OWNER: "db"}), Pod.of("y")]
-    assert len(calm(recreating(*others, replicas=1))) == 3
 
 
 @pytest.mark.spec("CTL-5")
@@ -125,37 +78,12 @@ def test_what_is_too_many_is_deleted() -> None:
 
 
 @pytest.mark.spec("CTL-2")
-def test_it_creates_nothing_for_what_it_was_not_told_of_yet() -> None:
-    """However late its watch is: what it has made counts."""
-    world = recreating(replicas=2)
-    verdict = world.run(
-        Cued(late=("* web/watch-pods *", "serve web/cache-pods watch *")), driver="direct"
-    )
-    assert verdict.is_held
-    assert len(names(world)) == 2
-
-
-@pytest.mark.spec("CTL-2")
 def test_what_it_is_told_before_its_own_answer_is_not_counted_twice() -> None:
     """The watch may be faster than the reply."""
     world = recreating(replicas=2)
     verdict = world.run(Cued(late=("answer web/main create *",)), driver="direct")
     assert verdict.is_held
     assert len(names(world)) == 2
-
-
-def test_a_name_of_its_own_can_be_used_again() -> None:
-    """It was told of the first, and is not told of the second yet: that counts all the same."""
-
-    async def user(client: Client) -> None:
-        await client.sleep(10)
-        await delete(client, "web-0", grace_s=0)
-
-    world = recreating(user=user, replicas=1, guard=True)
-    late = ("deliver web/watch-pods * ADDED#2",)
-    verdict = world.run(Cued(late=late), driver="direct", trace=Trace({}, keep=True))
-    assert verdict.is_held, str(verdict)
-    assert names(world) == ["web-0"]
 
 
 @pytest.mark.spec("API-9", "CTL-1")

@@ -10,7 +10,7 @@ import pytest
 from actors.apiserver import ApiServer
 from actors.controllers.frame.expectations import EXPIRY_MS
 from actors.controllers.frame.ranking import DELETION_COST, cost_of, to_delete
-from actors.controllers.replicaset import BURST, ReplicaSetController
+from actors.controllers.replicaset import ReplicaSetController
 from testbed.choosers.bounded import Bounded
 from testbed.client.client import Client
 from testbed.faults.break_watch import BreakWatch
@@ -78,11 +78,6 @@ async def pods(client: Client) -> list[Pod]:
     return list((await client.list(Pod)).items)
 
 
-async def scale(client: Client, replicas: int, name: str = "web") -> None:
-    """Let it want that many."""
-    await client.patch(ReplicaSet(name), {"spec": {"replicas": replicas}})
-
-
 async def report(client: Client, pod: Pod, phase: str, *, ready: bool | None = None) -> None:
     """Let the pod stand like that."""
     status: dict[str, Any] = {"phase": phase}
@@ -116,21 +111,6 @@ def test_pods_of_the_template_are_created_and_owned() -> None:
         assert pod.meta.owners == (ref,)
 
 
-@pytest.mark.spec("CTL-3", "CTL-6")
-@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
-def test_what_is_over_is_replaced_and_left_there(phase: str) -> None:
-    """It counts for nothing, and stays until it is collected."""
-
-    async def user(client: Client) -> None:
-        await client.create(web())
-        first, *_ = await pods(client)
-        await report(client, first, phase)
-
-    assert sorted(pod.status.phase for pod in pods_of(run(user))) == sorted(
-        ["Pending"] * 2 + [phase]
-    )
-
-
 @pytest.mark.spec("CTL-3")
 def test_a_terminating_pod_is_replaced_before_it_is_gone() -> None:
     """The kubelet is still ending it."""
@@ -143,35 +123,6 @@ def test_a_terminating_pod_is_replaced_before_it_is_gone() -> None:
 
     found = pods_of(run(user))
     assert sorted(pod.meta.is_terminating for pod in found) == [False, False, True]
-
-
-@pytest.mark.spec("CTL-3")
-def test_it_is_scaled_up_and_down_and_one_is_the_default() -> None:
-    """Never below what is wanted."""
-    seen = []
-
-    async def user(client: Client) -> None:
-        await client.create(web(None))
-        for replicas in (1, 4, 2, 0):
-            await scale(client, replicas)
-            seen.append(len(await pods(client)))
-
-    run(user)
-    assert seen == [1, 4, 2, 0]
-
-
-@pytest.mark.spec("CTL-3")
-def test_pods_of_another_owner_are_not_its_own() -> None:
-    """Neither those of another uid nor those without a controllerRef, whatever their labels."""
-    old = Owner("apps/v1", "ReplicaSet", "web", "another", True, True)
-
-    async def user(client: Client) -> None:
-        await client.create(web(1))
-        await client.sleep(SOON_MS)
-
-    mine = Pod.of("a", labels=LABELS)
-    found = pods_of(run(user, mine, attrs.evolve(mine, meta=Meta("b", owners=(old,)))))
-    assert len(found) == 3
 
 
 def test_a_deleted_one_creates_nothing_more() -> None:
@@ -231,16 +182,6 @@ def test_what_cannot_be_created_is_tried_less_and_less_often() -> None:
     world = controlled(user)
     world.limit(horizon_ms=1000)
     assert len(play(world).every("answer rs/main create *")) == 9
-
-
-@pytest.mark.spec("CTL-4")
-def test_one_sync_creates_no_more_than_five_hundred() -> None:
-    """The rest follows when these were heard of."""
-
-    async def user(client: Client) -> None:
-        await client.create(web(BURST + 20))
-
-    assert len(pods_of(run(user))) == BURST + 20
 
 
 # -- which are deleted -----------------------------------------------------------------------------

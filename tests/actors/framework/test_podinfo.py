@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from actors.framework.nodeinfo import NodeInfo
 from actors.framework.podinfo import PodInfo, info_of
-from testbed.objects import Affinity, Container, LabelSelector, Map, Pod, Quantity, Resources
-from testbed.objects.affinity import PodAffinity, PodAffinityTerm, PreferredPods
+from testbed.objects import Container, Map, Pod, Quantity, Resources
 from testbed.objects.pod import Port
 from tests.models.drawn_clusters import pods
 from tests.shared.deciding import HOST, a_node, a_pod, far, near
@@ -37,13 +36,6 @@ def test_a_pod_asks_for_what_it_takes_at_most() -> None:
     assert info_of(pod).requests == {"cpu": 2010, "memory": 1024}
 
 
-@pytest.mark.spec("GEN-12")
-def test_limits_are_not_asked_for() -> None:
-    """Scheduling ignores them."""
-    limits = Resources(limits=Map(cpu=Quantity.parse(4)))
-    assert info_of(Pod.of("p", containers=(Container("c", resources=limits),))).requests == {}
-
-
 @pytest.mark.spec("SCH-40")
 def test_a_container_that_does_not_say_counts_in_scores() -> None:
     """100m and 200Mi without a request; 0 if it requests 0."""
@@ -52,34 +44,6 @@ def test_a_container_that_does_not_say_counts_in_scores() -> None:
     init = Pod.of("p", containers=(asking(cpu="1m"),), init_containers=(asking(),))
     info = info_of(attrs.evolve(init, spec=attrs.evolve(init.spec, overhead={"cpu": "5m"})))
     assert (info.scored_cpu, info.scored_memory) == (105, 200 * MIB)
-
-
-@pytest.mark.spec("GEN-14")
-def test_a_pod_without_a_priority_has_none() -> None:
-    """It counts as 0; a negative priority is lower."""
-    assert [info_of(a_pod("p", priority=n)).priority for n in (None, -5, 7)] == [0, -5, 7]
-
-
-@pytest.mark.spec("SCH-33")
-def test_a_pod_is_known_by_its_uid_if_it_has_one() -> None:
-    """Otherwise by its key, as in a cluster without a server."""
-    assert info_of(a_pod("p")).uid == "uid-p"
-    assert info_of(Pod.of("other/p")).uid == info_of(Pod.of("other/p")).key == "other/p"
-
-
-@pytest.mark.spec("SCH-113")
-def test_terms_know_whose_they_are() -> None:
-    """Each kind of term has its own field; terms without a namespace get that of the pod."""
-    term = PodAffinityTerm(HOST, LabelSelector())
-    wish = PodAffinity(preferred=(PreferredPods(7, term),))
-    info = info_of(Pod.of("other/p", affinity=Affinity(None, wish, far(HOST).pod_anti_affinity)))
-    assert [(each.weight, each.term.namespaces) for each in info.liked] == [
-        (7, frozenset({"other"}))
-    ]
-    assert (info.affinity, info.disliked) == ((), ())
-    assert len(info.anti_affinity) == 1
-    assert info.has_terms
-    assert not info_of(a_pod("p")).has_terms
 
 
 @pytest.mark.spec("SCH-40")

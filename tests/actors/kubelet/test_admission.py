@@ -59,13 +59,6 @@ def test_what_there_is_not_enough_of_is_named(new: Pod, others: list[Pod], said:
     assert refusal.message == f"Pod was rejected: Node didn't have enough resource: {said}"
 
 
-@pytest.mark.spec("KUB-5")
-def test_a_node_can_be_filled_to_the_brim() -> None:
-    """What fits exactly fits, in every dimension."""
-    assert reason(pod(400, 400), pod(600, 600), pod()) == ""
-    assert reason(pod(401, 400), pod(600, 600), pod()) == "OutOfcpu"
-
-
 @pytest.mark.spec("KUB-5", "KUB-8")
 def test_the_first_of_several_reasons_is_told() -> None:
     """Resources before places, ports and taints; pods before cpu, cpu before memory."""

@@ -8,7 +8,7 @@ import pytest
 
 from actors.kubelet import Workload
 from actors.kubelet.admission import Admission, admission_of
-from actors.shared.critical import CRITICAL_FROM, MIRROR, SOURCE, is_critical
+from actors.shared.critical import CRITICAL_FROM, SOURCE
 from testbed.client.client import Client
 from testbed.objects import (
     Container,
@@ -78,18 +78,6 @@ def test_a_guaranteed_pod_goes_only_if_all_others_do_not_suffice() -> None:
     assert killed(critical(1), best, G, pods=2) == ["b"], "a place is all that is lacking"
 
 
-@pytest.mark.spec("KUB-14")
-def test_of_pods_that_are_as_near_the_smaller_goes() -> None:
-    """By memory before cpu; of equal ones the last."""
-    big, small = (
-        of_class("big", 2000, "Burstable", memory=20),
-        of_class("small", 3000, "Burstable", memory=10),
-    )
-    assert killed(critical(2000), big, small, cpu_m=5000) == ["small"]
-    twins = [of_class(name, 1000, "Burstable") for name in ("a", "b", "c")]
-    assert killed(critical(1000), *twins, cpu_m=3000) == ["c"]
-
-
 @pytest.mark.spec("KUB-11", "KUB-12")
 def test_only_a_critical_pod_displaces_and_only_lesser_ones() -> None:
     """An ordinary pod is refused; among critical ones the priority decides."""
@@ -112,18 +100,6 @@ def test_what_is_no_lack_of_resources_is_told_and_costs_no_pod() -> None:
     assert decision.refusal is not None
     assert (decision.refusal.reason, decision.victims) == ("NodeAffinity", ())
     assert decision.failures[0].reason == "Insufficient cpu"
-
-
-@pytest.mark.spec("KUB-11", "KUB-34")
-def test_static_pods_and_their_mirrors_are_critical() -> None:
-    """Whatever their priority; and what comes from the API server is not static."""
-    pod = Pod.of("p", priority=-5)
-    assert not is_critical(pod)
-    assert not is_critical(pod.with_meta(annotations=Map({SOURCE: "api"})))
-    assert is_critical(pod.with_meta(annotations=Map({SOURCE: "file"})))
-    assert is_critical(pod.with_meta(annotations=Map({MIRROR: "hash"})))
-    assert is_critical(critical())
-    assert not is_critical(Pod.of("p", priority=CRITICAL_FROM - 1))
 
 
 @pytest.mark.spec("KUB-4", "KUB-9")

@@ -29,7 +29,7 @@ from testbed.objects import (
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
-from tests.shared.nodes import at, bound, breaches, calm, delete, failing, node_world, pod_of, story
+from tests.shared.nodes import at, bound, breaches, calm, delete, failing, node_world, story
 from tests.shared.stage import Puppet
 
 HIGH = PriorityClass(Meta("high"), value=100)
@@ -107,27 +107,6 @@ def come(pod: Pod) -> Any:
         await client.create(pod)
 
     return do
-
-
-@pytest.mark.spec("CTL-54")
-def test_only_the_pod_that_needs_the_room_waits_for_it() -> None:
-    """Two pods end at once, each with its own grace, and another pod starts meanwhile."""
-    victims = [
-        Workload(is_deaf=True).given_to(bound("a", 400, grace_s=5)),
-        Workload(stops_after_ms=1000).given_to(bound("b", 400, grace_s=30)),
-    ]
-    new, late = bound("new", 1000, priority_class_name="high"), bound("late", 0)
-    world = node_world(
-        HIGH, *victims, user=at((1000, come(new)), (1500, come(late))), switches=FOR_ANY
-    )
-    world.claim(*kubelet_claims())
-    calm(world)
-    assert story(world, "b")[-1] == "2000 Failed Preempting"
-    assert story(world, "a")[-1] == "6000 Failed Preempting"
-    assert story(world, "late")[-1] == "1500 Running Ready"
-    assert story(world, "new")[-1] == "6000 Running Ready"
-    status = pod_of(world, "a").status
-    assert status.message == "Preempted in order to admit a more important pod"
 
 
 @pytest.mark.spec("CTL-54")

@@ -44,21 +44,6 @@ def ended(pod: Pod, *graces_s: int | None, ending: PodEnding = EVICTED) -> World
     return world
 
 
-@pytest.mark.spec("KUB-18", "KUB-36")
-def test_a_pod_fails_by_its_kubelet_only_once_it_has_stopped() -> None:
-    """Until then it is Running; its object stays, with reason, message and condition."""
-    world = ended(Workload(stops_after_ms=2000).given_to(bound("a", grace_s=5)), None)
-    assert story(world, "a")[-1] == "3000 Failed Evicted"
-    status = pod_of(world, "a").status
-    assert status.message == EVICTED.message
-    target, ready = find(status.conditions, "DisruptionTarget"), find(status.conditions, "Ready")
-    assert target is not None
-    assert ready is not None
-    assert (target.status, target.reason) == ("True", "TerminationByKubelet")
-    assert target.message == "for memory"
-    assert not ready.is_true, "what has stopped is not ready"
-
-
 @pytest.mark.spec("KUB-37")
 @each_row(
     ("graces_s", "stopped_ms", "exit_code"),
@@ -81,10 +66,3 @@ def test_an_ending_without_a_disruption_sets_no_condition() -> None:
     status = pod_of(world, "a").status
     assert (status.phase, status.reason) == ("Failed", "DeadlineExceeded")
     assert find(status.conditions, "DisruptionTarget") is None
-
-
-def test_what_ended_well_before_stays_as_it_ended() -> None:
-    """A terminal phase is final: a kubelet that would end the pod later changes nothing."""
-    pod = Workload(runs_ms=500).given_to(bound("a", restart_policy="Never"))
-    world = ended(pod, 0)
-    assert story(world, "a")[-1] == "500 Succeeded"

@@ -76,27 +76,6 @@ def test_a_pod_is_pending_then_running_then_ready(driver: str) -> None:
     assert condition.find(status.conditions, "Ready").since_ms == 5000  # type: ignore[union-attr]
 
 
-@pytest.mark.spec("KUB-7", "KUB-8", "KUB-18")
-def test_a_pod_that_does_not_fit_fails_for_good() -> None:
-    """Its status says why; it is never started, not even when there is room again."""
-    world = node_world(
-        bound("a", 800), bound("b", 800), user=at((1000, partial(delete, name="a", grace_s=1)))
-    )
-    calm(world)
-    assert story(world, "b") == ["0 Pending", "0 Failed OutOfcpu"]
-    assert pod_of(world, "b").status.message == (
-        "Pod was rejected: Node didn't have enough resource: cpu, requested: 800, used: 800, "
-        "capacity: 1000"
-    )
-    assert pod_of(world, "a") is None
-    assert running(world, 10**6) == []
-    said = [(r.name, r.facts["pod"]) for r in world.evidence.records]
-    done = [("admitted", "a"), ("rejected", "b"), ("started", "a")]
-    assert said == [(name, f"pods/default/{pod}") for name, pod in done]
-    (event,) = [entry.value for entry in world.store.snapshot("events/")]
-    assert (event.reason, event.type, event.involved.name) == ("OutOfcpu", "Warning", "b")  # type: ignore[attr-defined]
-
-
 @pytest.mark.spec("KUB-2")
 def test_the_kubelet_that_was_down_admits_the_oldest_first() -> None:
     """Two pods were bound while it was down, the younger one before the older."""
@@ -114,31 +93,6 @@ def test_the_kubelet_that_was_down_admits_the_oldest_first() -> None:
     assert story(world, "a")[-1].endswith("Failed OutOfcpu")
 
 
-@pytest.mark.spec("KUB-3", "KUB-7")
-def test_a_pod_that_was_refused_takes_no_room() -> None:
-    """Not even from the next one of the same list."""
-    world = node_world(bound("a", 400), bound("b", 800), bound("c", 400))
-    calm(world)
-    ends = [story(world, name)[-1] for name in "abc"]
-    assert ends == ["0 Running Ready", "0 Failed OutOfcpu", "0 Running Ready"]
-
-
-def test_what_is_told_one_after_the_other_is_admitted_so() -> None:
-    """The pod that is bound first has the room, even if it is the younger one."""
-
-    async def user(client: Client) -> None:
-        await client.create(Pod.of("z", cpu_m=800))
-        await client.sleep(2000)
-        await client.create(Pod.of("a", cpu_m=800))
-        await bind(client, "a")
-        await bind(client, "z")
-
-    world = node_world(user=user)
-    calm(world)
-    assert story(world, "a")[-1].endswith("Running Ready")
-    assert story(world, "z")[-1].endswith("Failed OutOfcpu")
-
-
 @pytest.mark.spec("KUB-3")
 @pytest.mark.parametrize(
     ("bound_ms", "end"), [(5000, "Failed OutOfcpu"), (10_500, "Running Ready")]
@@ -154,20 +108,6 @@ def test_a_terminating_pod_counts_until_it_has_stopped(bound_ms: int, end: str) 
     world = node_world(dying, user=user)
     calm(world)
     assert story(world, "b")[-1] == f"{bound_ms} {end}"
-
-
-@pytest.mark.spec("KUB-3")
-def test_a_pod_that_is_over_makes_room() -> None:
-    """Its object is there still, and its containers are not."""
-
-    async def come(client: Client) -> None:
-        await client.create(bound("b", 800))
-
-    short = Workload(runs_ms=1000).given_to(bound("a", 800, restart_policy="Never"))
-    world = node_world(short, user=at((1500, come)))
-    calm(world)
-    assert story(world, "a")[-1] == "1000 Succeeded"
-    assert story(world, "b")[-1] == "1500 Running Ready"
 
 
 def test_a_kubelet_without_a_node_refuses_what_it_is_given() -> None:
@@ -230,19 +170,6 @@ def test_nobody_is_given_less_than_a_second(grace_s: int, ended_ms: int) -> None
     status = pod_of(world, "a").status.container_statuses[0].state.terminated
     assert (status.finished_ms, status.exit_code) == (ended_ms, 137)
     assert pod_of(world, "a").meta.grace_s == 0, "all is done but what the finalizer stands for"
-
-
-@pytest.mark.spec("KUB-20")
-@pytest.mark.parametrize(("newer", "phase"), [(False, "Running"), (True, "Failed")])
-def test_newer_kubelets_say_first_that_it_is_over(newer: bool, phase: str) -> None:
-    """In 1.26 a pod that was to run always is Running until it is gone."""
-    world = node_world(
-        bound("a", grace_s=2), user=at((1000, partial(delete, name="a"))),
-        switches={"terminal_phase_before_delete": "on" if newer else "off"},
-    )  # fmt: skip
-    calm(world)
-    assert f"3000 {phase}, 2 s" in story(world, "a")
-    assert story(world, "a")[-1] == "3000 gone"
 
 
 @pytest.mark.spec("KUB-21")
@@ -363,17 +290,6 @@ def test_what_others_say_of_a_pod_stays() -> None:
     assert status.nominated_node_name == "n7"
 
 
-@pytest.mark.spec("KUB-22")
-def test_what_somebody_else_has_changed_is_said_again() -> None:
-    """Every ten seconds it looks, and says it once."""
-    wrong = patch("a", {"status": {"phase": "Pending"}})
-    world = node_world(bound("a"), user=at((5000, wrong), (11_000, wrong)))
-    calm(world)
-    assert story(world, "a")[-4:] == [
-        "5000 Pending Ready", "10000 Running Ready", "11000 Pending Ready", "20000 Running Ready",
-    ]  # fmt: skip
-
-
 @pytest.mark.spec("KUB-20", "KUB-22")
 def test_what_did_not_arrive_is_said_at_the_next_look() -> None:
     """A kubelet looks every ten seconds since it began, whenever it failed."""
@@ -390,42 +306,6 @@ def test_what_did_not_arrive_is_said_at_the_next_look() -> None:
     assert story(world, "a")[-1] == "20000 gone"
 
 
-@pytest.mark.spec("KUB-22", "SCH-97")
-def test_what_somebody_has_changed_is_said_when_the_pod_begins_to_terminate() -> None:
-    """With that write; what is changed later has to wait for the next look, as ever."""
-    wrong = patch("a", {"status": {"phase": "Pending"}})
-    end = partial(delete, name="a")
-    world = node_world(bound("a", grace_s=20), user=at((5000, wrong), (6000, end), (7000, wrong)))
-    calm(world)
-    assert story(world, "a")[-8:-3] == [
-        "5000 Pending Ready", "6000 Pending Ready, 20 s", "6000 Running Ready, 20 s",
-        "7000 Pending Ready, 20 s", "10000 Running Ready, 20 s",
-    ]  # fmt: skip
-
-
-@pytest.mark.spec("SCH-97")
-def test_a_pod_that_was_called_unscheduled_is_scheduled_again() -> None:
-    """The kubelet says so of one that has lost the condition, and of no other."""
-    lost = {"type": "PodScheduled", "$patch": "delete"}
-    wrong = patch("a", {"status": {"phase": "Pending", "conditions": [lost]}})
-    scheduled = Condition("PodScheduled", "True", since_ms=0)
-    pod = attrs.evolve(bound("a"), status=PodStatus("Running", conditions=(scheduled,)))
-    world = node_world(pod, user=at((5000, wrong)))
-    calm(world)
-    assert scheduled in pod_of(world, "a").status.conditions
-
-
-@pytest.mark.spec("KUB-18")
-def test_a_phase_that_is_final_is_accepted_from_anybody() -> None:
-    """A pod that another actor marks Failed is stopped, and never Running again."""
-    failed = patch("a", {"status": {"phase": "Failed", "reason": "Evicted"}})
-    world = node_world(bound("a", grace_s=3), user=at((5000, failed)), is_judged=False)
-    calm(world)
-    assert story(world, "a")[-1] == "5000 Failed Evicted Ready"
-    assert running(world, 7999) == ["a"]
-    assert running(world, 8000) == []
-
-
 # -- what a restart changes -----------------------------------------------------------------------
 
 
@@ -435,27 +315,6 @@ def crashed(world: World, after_ms: int | None, cue: str = "wake user/main *") -
     verdict = world.run(Cued(cue, f"fault * crash {KUBELET}"), driver="direct")
     assert verdict.is_held, str(verdict)
     return world
-
-
-@pytest.mark.spec("KUB-42")
-def test_containers_run_on_without_their_kubelet() -> None:
-    """No kubelet ends them or writes their status."""
-    world = node_world(bound("a", grace_s=1), user=at((1000, partial(delete, name="a"))))
-    crashed(world, None)
-    assert story(world, "a")[-1] == "1000 Running Ready, 1 s"
-    assert running(world, 10**6) == ["a"]
-
-
-@pytest.mark.spec("KUB-43")
-def test_what_ended_meanwhile_is_told_after_the_restart() -> None:
-    """With the time at which it did; and a pod whose containers run is not started again."""
-    short = Workload(runs_ms=4000).given_to(bound("a", restart_policy="Never"))
-    world = node_world(short, bound("b"), user=at((1000, patch("b", {"status": {"reason": ""}}))))
-    crashed(world, 9000)
-    assert story(world, "a")[-1] == "10000 Succeeded"
-    assert pod_of(world, "a").status.container_statuses[0].state.terminated.finished_ms == 4000
-    assert pod_of(world, "b").status.container_statuses[0].state.running.started_ms == 0
-    assert story(world, "b")[-1] == "0 Running Ready"
 
 
 @pytest.mark.spec("KUB-43")
@@ -524,22 +383,6 @@ def test_what_still_runs_counts_after_a_restart(by_force: bool) -> None:
     world = crashed(node_world(user=user), 3000, "wake user/main sleep#2")
     assert story(world, "old")[-1] == "6000 Failed OutOfcpu"
     assert story(world, "young")[-1] == ("3000 gone" if by_force else "36000 gone")
-
-
-@pytest.mark.spec("API-56", "KUB-21")
-def test_a_name_that_is_used_again_unseen_is_another_pod() -> None:
-    """The API server was away, and the kubelet lists again: the first is ended, the second runs."""
-
-    async def again(client: Client) -> None:
-        await delete(client, "a", grace_s=0)
-        await client.create(bound("a"))
-
-    world = node_world(bound("a"), user=at((1000, again)))
-    world.allow(Crash("api", restart_after_ms=10))
-    verdict = world.run(Cued("wake user/main *", "fault * crash api"), driver="direct")
-    assert verdict.is_held, str(verdict)
-    (report,) = ask(runtime(world), "list", now_ms=10**6)
-    assert (report.pod.meta.uid, report.is_running) == ("user@api-1", True)
 
 
 def deleting() -> World:

@@ -76,12 +76,6 @@ def test_what_runs_is_gone_with_its_instance(place: Place) -> None:
     assert place.runtime.digest_at(5000) == {"is_on": False}
 
 
-def test_a_kubelet_that_restarts_finds_its_containers(place: Place) -> None:
-    """Its machine has not stopped: it boots nothing."""
-    place.boot("one")
-    assert [each.pod.meta.name for each in place.listed()] == ["p"]
-
-
 def test_another_instance_begins_empty(place: Place) -> None:
     """Though it has the name of the one before."""
     place.instance("two")

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from actors.kubelet import EvictionSettings, Runtime, Threshold, Workload
-from actors.kubelet.oom import NodeMemory, OomKill, OomScore, Process, killed, oom_score_adj
+from actors.kubelet.oom import NodeMemory, Process, killed, oom_score_adj
 from testbed.choosers.struck import Struck
 from testbed.client.client import Client
 from testbed.faults.crash import Crash
@@ -28,7 +28,6 @@ from tests.shared.nodes import (
     calm,
     node_world,
     pod_of,
-    running,
     runtime,
     story,
 )
@@ -117,15 +116,6 @@ def chosen(*processes: tuple[Pod, int], system: int = 0) -> list[str]:
     return [kill.pod.meta.name for kill in found]
 
 
-def test_it_kills_until_the_rest_fits() -> None:
-    """No more than that; just all of the memory is not too much; the system's own counts."""
-    pods = [(Pod.of(name), 300) for name in "abc"]
-    assert chosen(*pods, (Pod.of("d"), 100)) == []
-    assert chosen(*pods, (Pod.of("d"), 101)) == ["a"]
-    assert chosen(*pods, system=101) == ["a"]
-    assert chosen(*pods, system=500) == ["a", "b"]
-
-
 def test_a_small_best_effort_pod_goes_before_a_big_burstable_one_within_its_request() -> None:
     """But one far over its request may go before it: the score counts, and not the class."""
     asks_much, asks_little = Pod.of("much", memory=800), Pod.of("little", memory=100)
@@ -140,12 +130,6 @@ def test_the_burstable_pod_goes_that_is_further_over_its_request() -> None:
     assert chosen((Pod.of("a", memory=400), 600), (Pod.of("b", memory=100), 500)) == ["b"]
     assert chosen((Pod.of("a", memory=100), 400), (Pod.of("b", memory=400), 700)) == ["a"]
     assert chosen((Pod.of("b", memory=100), 600), (Pod.of("a", memory=100), 600)) == ["a"]
-
-
-def test_what_uses_nothing_is_not_killed() -> None:
-    """It would free nothing; and nothing of the system is killed either."""
-    assert chosen((Pod.of("idle"), 0), (Pod.of("a", memory=100), 1001)) == ["a"]
-    assert chosen((Pod.of("idle"), 0), system=2000) == []
 
 
 def test_a_pod_that_passes_its_own_limit_is_killed_first() -> None:
@@ -196,21 +180,6 @@ def start(kernel: Runtime, name: str, memory: str, now_ms: int = 0) -> Pod:
     return pod
 
 
-def test_the_instant_of_a_kill_is_known_ahead(kernel: Runtime) -> None:
-    """As long as nothing else is asked. Whoever looks sees the end when it has come."""
-    start(kernel, "a", "0s=100 5s=700")
-    start(kernel, "b", "400", now_ms=1000)
-    assert kernel.ooms(1000).next_in_ms == 4000
-    before, after = (ask(kernel, "status", "a", now_ms=at_ms) for at_ms in (4999, 5000))
-    assert (before.is_running, before.ends_in_ms, before.is_oom) == (True, 1, False)
-    assert (after.ended_ms, after.exit_code, after.is_oom) == (5000, 137, True)
-    a = after.pod
-    scores = OomScore(a.key, 700, 1000), OomScore("pods/default/b", 400, 1000)
-    assert kernel.ooms(9000).kills == (OomKill(a, 700, True, 5000, *scores),)
-    assert (kernel.ooms(4999).kills, kernel.ooms(5000).next_in_ms) == ((), None)
-    assert kernel.stats(5000).total("memory") == 400
-
-
 def test_what_frees_memory_in_time_spares_a_pod(kernel: Runtime) -> None:
     """What was killed stays dead, though."""
     start(kernel, "a", "0s=100 5s=700")
@@ -235,14 +204,6 @@ def test_a_usage_that_is_still_to_be_drawn_kills_nothing(kernel: Runtime) -> Non
     assert not ask(kernel, "status", "a", now_ms=2000).is_running
 
 
-def test_without_the_switch_nothing_is_ever_killed() -> None:
-    """The node uses more than it has, as before."""
-    world = node_world(using("a", "0s=100 5s=1200"))
-    calm(world)
-    assert running(world, 10**6) == ["a"]
-    assert kills(world) == []
-
-
 # -- what becomes of it ---------------------------------------------------------------------------
 
 
@@ -255,19 +216,6 @@ def crowd() -> World:
         using("under", "0s=390 3s=540", 400, **never),
         guaranteed(using("sure", "0s=300 1s=381 2s=461", 490, **never)),
     )
-
-
-def test_best_effort_goes_first_and_guaranteed_last() -> None:
-    """One at a time, at the very instant. What may not run again has failed."""
-    world = crowd()
-    calm(world)
-    assert kills(world) == ["1000 best", "2000 over", "3000 under"]
-    assert [story(world, name)[-1] for name in ("best", "over", "under")] == [
-        "1000 Failed", "2000 Failed", "3000 Failed",
-    ]  # fmt: skip
-    assert pod_of(world, "sure").status.phase == "Running"
-    ended = container_of(world, "best").state.terminated
-    assert (ended.reason, ended.exit_code, ended.finished_ms) == ("OOMKilled", 137, 1000)
 
 
 @pytest.mark.spec("KUB-17", "KUB-23")
@@ -392,15 +340,6 @@ def test_it_is_no_eviction(switches: dict[str, str], kills_it: list[str], evicts
     assert any(pressures) == evicts
 
 
-@pytest.mark.spec("KUB-25")
-def test_what_the_system_uses_is_not_there_for_pods() -> None:
-    """It counts in full, and is never killed."""
-    settings = EvictionSettings((), system={"memory": "600"})
-    world = full(using("a", "0s=400 5s=401", restart_policy="Never"), eviction=settings)
-    calm(world)
-    assert kills(world) == ["5000 a"]
-
-
 # -- the kernel is the node's ---------------------------------------------------------------------
 
 
@@ -411,20 +350,6 @@ def wait(at_ms: int) -> Any:
         pass
 
     return at((at_ms, nothing))
-
-
-@pytest.mark.spec("KUB-42")
-def test_it_kills_while_the_kubelet_is_down() -> None:
-    """At its time; the next life of the kubelet says so, and starts the containers again."""
-    world = full(using("a", "0s=100 5s=1200"), user=wait(1000))
-    world.allow(Crash(KUBELET, restart_after_ms=20_000))
-    world.limit(virtual_ms_max=24_000)
-    world.run(Cued("wake user/main *", f"fault * crash {KUBELET}"), driver="direct")
-    assert kills(world) == ["5000 a"]
-    assert container_of(world, "a").state.running.started_ms == 21_000
-    ended = container_of(world, "a").last_state.terminated
-    assert (ended.reason, ended.finished_ms) == ("OOMKilled", 5000)
-    assert len(events(world, "SystemOOM")) == 1
 
 
 @pytest.mark.spec("KUB-45")

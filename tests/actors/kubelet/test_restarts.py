@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
 
 from actors.kubelet import Workload
 from actors.kubelet.back_off import BackOff
-from testbed.faults.crash import Crash
 from testbed.world.world import World
-from tests.shared.each_row import each_row
-from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world, pod_of, story
-from tests.shared.stage import Cued
+from tests.shared.nodes import bound, calm, node_world, story
 
 
 def crashing(runs_ms: int = 1000, exit_code: int = 1, times: int = 3, **spec: Any) -> World:
     """A pod whose containers end so often, and then run on."""
     work = Workload(runs_ms=(*[runs_ms] * times, None), exit_code=exit_code)
     return node_world(work.given_to(bound("a", **spec)))
-
-
-def restarts(world: World) -> list[int]:
-    """When containers were started again."""
-    return [record.now_ms for record in world.evidence.records if record.name == "restarted"]
-
-
-@pytest.mark.spec("KUB-17")
-@each_row(("policy", "exit_code"), [("Always", 0), ("Always", 1), ("OnFailure", 1)])
-def test_containers_that_end_are_started_again_later_and_later(policy: str, exit_code: int) -> None:
-    """At once, then after 10 s, then after twice that, counted from their end."""
-    world = crashing(restart_policy=policy, exit_code=exit_code)
-    calm(world)
-    assert restarts(world) == [1000, 12_000, 33_000]
-    (container,) = pod_of(world, "a").status.container_statuses
-    assert (container.ready, container.restart_count) == (True, 3)
-    ended = container.last_state.terminated
-    assert (ended.exit_code, ended.started_ms, ended.finished_ms) == (exit_code, 12_000, 13_000)
-    assert pod_of(world, "a").status.phase == "Running"
 
 
 @pytest.mark.spec("KUB-17")
@@ -73,28 +50,6 @@ def test_a_success_ends_what_runs_again_on_failure() -> None:
     world = node_world(work.given_to(bound("a", restart_policy="OnFailure")))
     calm(world)
     assert story(world, "a")[-3:] == ["1000 Running", "1000 Running Ready", "2000 Succeeded"]
-
-
-@pytest.mark.spec("KUB-17", "KUB-42")
-def test_a_crash_of_the_kubelet_forgets_the_back_off() -> None:
-    """The containers end while it is down; its next life starts them again at once."""
-    world = crashing()
-    world.allow(Crash(KUBELET, restart_after_ms=2000))
-    world.run(Cued("wake kubelet-n1/pod-a restart*", "wake kubelet-n1/pod-a end*",
-                   f"fault * crash {KUBELET}"), driver="direct")  # fmt: skip
-    assert restarts(world) == [1000, 4000, 15_000]
-
-
-@pytest.mark.spec("KUB-19")
-def test_a_pod_that_is_to_go_is_not_started_again() -> None:
-    """Neither at once nor when its back-off is over."""
-    work = Workload(runs_ms=1000, exit_code=1)
-    for at_ms in (1500, 5000):
-        user = at((at_ms, partial(delete, name="a")))
-        world = node_world(work.given_to(bound("a", grace_s=30)), user=user)
-        calm(world)
-        assert restarts(world) == [1000]
-        assert story(world, "a")[-1] == f"{max(at_ms, 2000)} gone"
 
 
 @pytest.mark.spec("KUB-17")

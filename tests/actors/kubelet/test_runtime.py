@@ -41,35 +41,6 @@ def end(runtime: Runtime, now_ms: int = 10**9) -> tuple[int | None, int]:
     return found.ended_ms, found.exit_code
 
 
-def test_containers_run_until_somebody_ends_them(runtime: Runtime) -> None:
-    """Nothing but the time they have run changes by itself."""
-    started(runtime, now_ms=50)
-    assert report(runtime, 50).is_running
-    later = report(runtime, 10**9)
-    assert (later.is_running, later.ran_ms, later.ends_in_ms) == (True, 10**9 - 50, None)
-
-
-def test_a_workload_ends_when_it_says(runtime: Runtime) -> None:
-    """At that ms and not before; and with its exit code."""
-    started(runtime, Workload(runs_ms=100, exit_code=3), now_ms=50)
-    before = report(runtime, 149)
-    assert (before.is_running, before.ends_in_ms, before.exit_code) == (True, 1, 0)
-    assert end(runtime, 150) == (150, 3)
-    after = report(runtime, 500)
-    assert (after.ran_ms, after.ends_in_ms) == (100, None)
-
-
-@pytest.mark.spec("GEN-9")
-def test_a_signal_ends_them_at_the_end_of_their_grace(runtime: Runtime) -> None:
-    """Exactly then, if the workload says nothing else."""
-    started(runtime)
-    ask(runtime, "signal", "u", now_ms=1000, grace_ms=30_000)
-    told = report(runtime, 11_000)
-    assert (told.ends_in_ms, told.grace_ms, told.grace_left_ms) == (20_000, 30_000, 20_000)
-    assert report(runtime, 30_999).is_running
-    assert end(runtime, 31_000) == (31_000, STOPPED)
-
-
 @pytest.mark.parametrize(("first", "second", "expected_ms"), [
     (30_000, 5_000, 15_000), (30_000, 60_000, 30_000), (12_000, 5_000, 12_000),
 ])  # fmt: skip
@@ -103,21 +74,6 @@ def test_a_deaf_workload_has_to_be_killed(runtime: Runtime) -> None:
     assert end(runtime) == (9000, KILLED)
 
 
-def test_what_has_ended_stays_as_it_ended(runtime: Runtime) -> None:
-    """Neither a signal nor a kill changes it afterwards."""
-    started(runtime, Workload(runs_ms=100))
-    ask(runtime, "signal", "u", now_ms=150, grace_ms=0)
-    ask(runtime, "kill", "u", now_ms=200)
-    assert end(runtime) == (100, 0)
-
-
-def test_containers_start_once(runtime: Runtime) -> None:
-    """So a kubelet that is not sure may ask again."""
-    started(runtime, now_ms=10)
-    started(runtime, Workload(runs_ms=1), now_ms=500)
-    assert (report(runtime, 900).started_ms, report(runtime, 900).is_running) == (10, True)
-
-
 @pytest.mark.spec("KUB-17")
 def test_what_has_ended_can_be_started_again(runtime: Runtime) -> None:
     """It runs and exits as its workload says of that start; how it ended before is kept."""
@@ -130,17 +86,6 @@ def test_what_has_ended_can_be_started_again(runtime: Runtime) -> None:
     ask(runtime, "restart", "u", now_ms=2000)
     again = report(runtime, 10**6)
     assert (again.is_running, again.restarts, again.last) == (True, 2, Ended(1000, 1050, 2))
-
-
-@pytest.mark.spec("KUB-17")
-def test_what_was_ended_can_be_started_again(runtime: Runtime) -> None:
-    """A signal or a kill of before says nothing of the new run."""
-    started(runtime)
-    ask(runtime, "signal", "u", now_ms=0, grace_ms=5000)
-    ask(runtime, "kill", "u", now_ms=100)
-    ask(runtime, "restart", "u", now_ms=200)
-    again = report(runtime, 10**6)
-    assert (again.is_running, again.grace_ms, again.last) == (True, None, Ended(0, 100, KILLED))
 
 
 def test_what_has_ended_is_torn_down_later(runtime: Runtime) -> None:

@@ -11,9 +11,7 @@ from actors.kubelet import Workload
 from testbed.client.client import Client
 from testbed.faults.partition import Partition
 from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world, story
-from tests.shared.stage import Cued, play
-
-STATUSES = f"{KUBELET}/statuses"
+from tests.shared.stage import play
 
 
 def come(name: str) -> Any:
@@ -40,20 +38,6 @@ def test_a_kubelet_without_a_network_stops_pods_in_time() -> None:
     writes = [step.now_ms for step in played.every("serve kubelet-n1/statuses *")]
     assert writes[1:] == [61_000] * 3
     assert story(world, "a")[-1] == "61000 gone"
-
-
-@pytest.mark.spec("KUB-17", "KUB-45")
-def test_a_kubelet_without_a_network_starts_containers_again() -> None:
-    """It is cut off at the first end of its containers; what happened since is said in the end."""
-    work = Workload(runs_ms=(1000, 1000, None), exit_code=1)
-    world = node_world(work.given_to(bound("a")))
-    world.allow(Partition(KUBELET, for_ms=60_000))
-    cues = ("wake kubelet-n1/pod-a end*", f"fault * partition {KUBELET}")
-    verdict = world.run(Cued(*cues), driver="direct")
-    assert verdict.is_held, str(verdict)
-    restarted = [r.now_ms for r in world.evidence.records if r.name == "restarted"]
-    assert restarted == [1000, 12_000]
-    assert story(world, "a")[-1] == "61000 Running Ready"
 
 
 @pytest.mark.spec("KUB-3", "KUB-18")
@@ -97,12 +81,3 @@ def test_a_slow_kubelet_publishes_late() -> None:
         "0 Pending", "2200 Running Ready", "5000 Running Ready, 1 s", "6700 Running, 1 s",
         "6700 Running, 0 s", "6700 gone",
     ]  # fmt: skip
-
-
-@pytest.mark.spec("KUB-22")
-def test_statuses_are_written_one_after_the_other() -> None:
-    """As by the real kubelet: no write is sent before that of another pod is answered."""
-    world = node_world(*(bound(name, 100) for name in "abc"))
-    calm(world)
-    writes = [step.kind for step in world.trace.steps if step.sentence.path == STATUSES]
-    assert [kind for kind in writes if kind in ("serve", "answer")] == ["serve", "answer"] * 3

@@ -164,17 +164,6 @@ def test_a_long_message_is_cut_short() -> None:
 
 
 @pytest.mark.spec("API-49")
-def test_an_event_of_what_has_no_namespace_is_in_the_default_one() -> None:
-    """A node's, say."""
-
-    async def do(_: Client, recorder: Recorder) -> None:
-        recorder.note(Node.of("n1"), "NodeNotReady", "no heartbeat")
-
-    (event,), _ = said_by(do)
-    assert (event.meta.namespace, event.involved.namespace) == ("default", "")
-
-
-@pytest.mark.spec("API-49")
 def test_a_lost_event_is_nobody_s_trouble() -> None:
     """Its server is down: the actor goes on, and is not told."""
 
@@ -228,19 +217,3 @@ async def reads(client: Client, verb: str) -> None:
     """Read an Event, or all."""
     within = ("none", "default") if verb == "get" else ("", "")
     await client.ask(Operation(verb, "events", *within))
-
-
-@pytest.mark.spec("API-49")
-def test_people_may_read_events() -> None:
-    """And any actor may write them, and read any other kind."""
-
-    async def run(client: Client) -> None:
-        Recorder(client, "scheduler").note(POD, "Scheduled", "to n1")
-        await client.list(Pod)
-        await client.list(Event)
-
-    world = World("test")
-    world.serve(lambda store: ApiServer(store))
-    world.start(Puppet("kubectl", run))
-    world.claim(nobody_decides_by_events("kubectl"))
-    play(world)

@@ -25,22 +25,6 @@ def played(do: Any) -> list[Any]:
 
 
 @pytest.mark.spec("CTL-1")
-def test_a_key_waits_once_however_often_it_was_added() -> None:
-    """In the order in which each was added first."""
-
-    async def do(client: Client, todo: Workqueue, seen: list[str]) -> None:
-        for key in "abacb":
-            todo.add(key)
-        for _ in range(3):
-            seen.append(await todo.take())
-            todo.done(seen[-1])
-        todo.add("a")
-        seen.append(await todo.take())
-
-    assert played(do) == ["a", "b", "c", "a"]
-
-
-@pytest.mark.spec("CTL-1")
 def test_a_key_in_hand_is_seen_to_once_more_and_never_twice_at_a_time() -> None:
     """It was added twice meanwhile: no other task gets it before it is done, and then once."""
 
@@ -98,21 +82,6 @@ def test_a_key_may_be_added_for_later() -> None:
             todo.done(key)
 
     assert played(do) == [(0, "a"), (500, "b"), (1000, "a")]
-
-
-def test_of_several_delays_the_one_that_ends_first_counts() -> None:
-    """As in client-go: the key comes once, and may be added for later again after that."""
-
-    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
-        for after_ms in (1000, 500, 800):
-            todo.add("a", after_ms)
-        for again_ms in (900, 0):
-            key = await todo.take()
-            seen.append(client.now())
-            todo.done(key)
-            todo.add(key, again_ms)
-
-    assert played(do) == [500, 1400]
 
 
 def test_its_digest_tells_what_it_will_do() -> None:

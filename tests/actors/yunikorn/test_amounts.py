@@ -5,26 +5,12 @@ from __future__ import annotations
 import pytest
 
 from actors.yunikorn.amounts import (
-    covers,
     exceeds,
     fits,
     is_something,
     is_within,
-    minus,
     missing,
-    plus,
-    share,
 )
-
-
-@pytest.mark.spec("YK-23")
-def test_what_is_not_named_is_zero() -> None:
-    """On either side: a debt of something that nobody asks for is not covered."""
-    assert covers({"cpu": 2}, {"cpu": 2, "memory": 0})
-    assert not covers({"cpu": 2}, {"cpu": 2, "memory": 1})
-    assert not covers({"cpu": 2, "memory": -1}, {"cpu": 2})
-    assert plus({"a": 1}, {"b": 2}) == {"a": 1, "b": 2}
-    assert minus({"a": 1}, {"b": 2}) == {"a": 1, "b": -2}
 
 
 @pytest.mark.spec("YK-20")
@@ -47,9 +33,3 @@ def test_room_is_what_is_left_and_a_debt_is_none() -> None:
     assert not is_within({"cpu": 1}, {"cpu": 2})
     assert is_something({"cpu": 0, "memory": 1})
     assert not is_something({"cpu": 0})
-
-
-def test_a_share_is_the_largest_of_all() -> None:
-    """In millionths; of what the whole does not have, there is none."""
-    assert share({"cpu": 1, "memory": 1}, {"cpu": 4, "memory": 2}) == 500_000
-    assert share({"gpu": 1}, {"cpu": 4}) == 0

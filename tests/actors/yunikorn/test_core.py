@@ -6,8 +6,7 @@ import pytest
 
 from actors.yunikorn import QueueSettings
 from testbed.errors import Expired, Invalid
-from testbed.objects import Map, Node, Taint
-from testbed.objects.affinity import NO_SCHEDULE
+from testbed.objects import Map, Node
 from tests.models.worlds.cores import NODE, Talk, gt_y1
 
 TWO = (Node.of("a", cpu_m=10_000), Node.of("b", cpu_m=10_000))
@@ -55,31 +54,6 @@ def test_a_cycle_has_one_result_and_reserved_asks_come_first() -> None:
     first, second = talk.cycle(), talk.cycle()
     assert (first.is_active, second.is_active) == (True, False)
     assert talk.said() == ["x on n"], "and one cpu is too little for the other"
-
-
-@pytest.mark.spec("YK-3")
-def test_asks_are_served_by_priority_and_then_by_age() -> None:
-    """Within an application; the application that was submitted first comes first."""
-    talk = Talk()
-    talk.pod("late", 1, created_ms=2000)
-    talk.pod("early", 1, created_ms=1000)
-    talk.pod("urgent", 1, priority=5, created_ms=3000)
-    talk.pod("other", 1, app="second", priority=9)
-    assert talk.settle() == ["urgent on n", "early on n", "late on n", "other on n"]
-
-
-def test_the_emptiest_node_that_the_pod_may_be_on_is_taken() -> None:
-    """Not one that is closed, and not one with a taint that it does not tolerate."""
-    talk = Talk(nodes=TWO)
-    talk.pod("one", 4, node="a")
-    talk.pod("two", 1)
-    assert talk.settle() == ["two on b"]
-    talk.node(Node.of("b", cpu_m=10_000), is_open=False)
-    talk.pod("three", 1)
-    assert talk.settle() == ["three on a"]
-    talk.node(Node.of("b", cpu_m=10_000, taints=(Taint("odd", effect=NO_SCHEDULE),)))
-    talk.pod("four", 1)
-    assert talk.settle() == ["four on a"]
 
 
 @pytest.mark.spec("YK-4")

@@ -8,7 +8,7 @@ from actors.yunikorn.core.allocation import Allocation
 from actors.yunikorn.core.preemption.sorting import in_order
 from actors.yunikorn.messages import AllocationRequest
 from actors.yunikorn.switches import YuniKornSwitches
-from testbed.objects import Map, Node
+from testbed.objects import Map
 from tests.models.worlds.cores import NODE, Talk, gt_y1
 from tests.shared.each_row import each_row
 
@@ -96,16 +96,6 @@ def test_who_may_go_by_priority(rule: str, victims: list[str]) -> None:
     assert talk.settle() == victims
 
 
-@pytest.mark.spec("YK-16")
-def test_who_holds_nothing_of_what_is_asked_is_left_alone() -> None:
-    """A pod that holds only memory does not help one that wants cpu."""
-    talk = Talk(nodes=(Node.of(NODE, cpu_m=10_000, memory=9),))
-    talk.pod("big", 0, node=NODE, amounts=Map(memory=5), created_ms=9000)
-    talk.pod("busy", 10, node=NODE)
-    talk.pod("x", 4, app="daemons", required_node=NODE)
-    assert talk.settle() == ["free busy"]
-
-
 # -- sorting --------------------------------------------------------------------------------------
 
 
@@ -160,16 +150,6 @@ def test_what_is_shipped_does_not_count_what_is_free_while_it_adds() -> None:
     talk.pod("a", 2, node=NODE)
     talk.pod("x", 4, app="daemons", required_node=NODE)
     assert talk.settle() == ["free a"]
-
-
-@pytest.mark.spec("YK-23")
-def test_each_resource_is_to_be_covered() -> None:
-    """One of them has the cpu, and it takes the other for the memory."""
-    talk = Talk(nodes=(Node.of(NODE, cpu_m=10_000, memory=9),))
-    talk.pod("cpu", 0, node=NODE, amounts=Map(cpu=9000, memory=1), created_ms=2000)
-    talk.pod("memory", 0, node=NODE, amounts=Map(cpu=1000, memory=8), created_ms=1000)
-    talk.pod("x", 0, app="daemons", required_node=NODE, amounts=Map(cpu=4000, memory=5))
-    assert talk.settle() == ["free cpu", "free memory"]
 
 
 @pytest.mark.spec("YK-24")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
 
 from actors.shared.verbs import bind
@@ -32,7 +31,6 @@ from testbed.objects import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PriorityClass,
-    SchedulingGate,
 )
 from testbed.races.playing import play as play_race
 from testbed.races.racefile import parse
@@ -385,16 +383,6 @@ def test_a_pod_that_cannot_be_bound_is_placed_again() -> None:
     binds = [each.now_ms for each in world.table.records if each.name == "binds"]
     assert binds == [0, 121_000]
     assert seen(world, "x")[:1] == [f"121000 bind {X} n"]
-
-
-def test_gated_pods_are_no_asks() -> None:
-    """Until their gates are gone."""
-    gated = attrs.evolve(
-        yunikorns("gated", 1), spec=attrs.evolve(
-            yunikorns("gated", 1).spec, node_name="", scheduling_gates=(SchedulingGate("x"),)
-        )
-    )  # fmt: skip
-    assert books(calm(node_of_y1((0, gated), pods=()))).apps == {}
 
 
 def test_a_life_says_what_its_next_actions_depend_on() -> None:

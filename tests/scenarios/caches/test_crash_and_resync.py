@@ -4,40 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.choosers.uniform import Uniform
 from testbed.races.playing import play
-from testbed.world.scenario import find, play_runs
-from testbed.world.world import World
+from testbed.world.scenario import find
 from tests.models.worlds.shelved import race_named
 
 RECIPE = find("crash_and_resync")
 RACE = race_named("crash_and_resync")
-
-
-def violated(guard: str, runs: int) -> int:
-    """In how many of that many Runs of random choices the wrong pod dies."""
-    found = 0
-
-    def look(world: World) -> bool:
-        nonlocal found
-        assert world.verdict is not None
-        found += world.verdict.is_violated
-        return True
-
-    play_runs(RECIPE, Uniform(1), look, runs_max=runs, switches={"guard": guard}, driver="direct")
-    return found
-
-
-@pytest.mark.spec("SCH-98", "SCH-117", "SCH-121")
-def test_a_deletion_by_name_kills_another_pod() -> None:
-    """In one Run of five, wherever the crash strikes."""
-    assert violated("off", 20) > 1
-
-
-@pytest.mark.spec("SCH-98", "SCH-117", "SCH-121")
-def test_a_deletion_by_uid_does_not() -> None:
-    """It is refused, and the scheduler tries again when it knows more."""
-    assert violated("on", 60) == 0
 
 
 @pytest.mark.spec("SCH-99", "SCH-121")

@@ -26,9 +26,3 @@ def test_each_cool_down_has_its_time() -> None:
     asked.deleted(0)
     assert asked.are_on(119_999)
     assert not asked.are_on(120_000)
-
-
-def test_a_program_that_starts_takes_all_to_be_long_ago() -> None:
-    """An hour; so it is in cool-down only if a time is longer than that."""
-    assert CoolDowns(AutoscalerSettings(delay_after_add_ms=3_600_001), 0).are_on(0)
-    assert not CoolDowns(AutoscalerSettings(delay_after_add_ms=3_600_000), 0).are_on(0)

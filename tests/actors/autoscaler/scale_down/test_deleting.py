@@ -23,7 +23,6 @@ from testbed.objects import (
     Object,
     Pod,
     PodStatus,
-    PriorityClass,
     ReplicaSet,
 )
 from testbed.objects.event import NORMAL
@@ -148,17 +147,6 @@ def test_a_pod_that_comes_in_time_saves_an_empty_node() -> None:
     assert stage.play()[1:3] == [
         (605.5, "g-1", why), (1211, "g-1", "marked the node as toBeDeleted/unschedulable"),
     ]  # fmt: skip
-
-
-@pytest.mark.spec("CA-29", "CA-12")
-def test_an_expendable_pod_saves_no_node() -> None:
-    """Nor does one that comes after the second look: both die with the node."""
-    stage = Stage()
-    stage.world.add(PriorityClass("cheap", value=-11))
-    stage.at(603, create(owned("x", "g-1", owner="", priority_class_name="cheap")))
-    stage.at(606, create(owned("late", "g-1", owner="")))
-    assert stage.play()[1] == (605.5, "g-1", "nodes removed by cluster autoscaler")
-    assert [entry.key for entry in stage.world.store.snapshot("pods/")] == ["pods/default/load"]
 
 
 @pytest.mark.spec("CA-29", "CA-32")
@@ -315,31 +303,6 @@ def test_the_first_pass_cleans_up_after_an_earlier_life() -> None:
     ]
 
 
-def test_soft_taints_follow_the_clocks() -> None:
-    """Put on an unneeded node, taken off a needed one, but not in a pass that may not delete."""
-    stage = Stage(passes=(0, 10, 20))
-    stage.at(5, create(owned("x", "g-1", 3000)))
-    stage.play()
-    assert stage.taints("g-1") == []
-    assert stage.writes("update nodes/g-1") == [0, 10]
-    cool = Stage(passes=(0,))
-    cool.play(delay_after_failure_ms=4_000_000)
-    assert cool.writes("update nodes/g-1") == []
-
-
-def test_soft_taints_are_put_within_bounds() -> None:
-    """Nodes that are needed come first."""
-    stage = Stage(passes=(1, 2))
-
-    def soft(client: Client) -> Any:
-        taint = {"key": SOFT, "value": "1", "effect": "PreferNoSchedule"}
-        return client.patch(Node("g-2"), {"spec": {"taints": [taint]}})
-
-    stage.at(0, soft)
-    stage.play(max_bulk_soft_taint_count=1)
-    assert (stage.writes("update nodes/g-2"), stage.writes("update nodes/g-1")) == ([1], [2])
-
-
 @pytest.mark.spec("CA-30")
 def test_only_a_taint_that_fails_cools_down() -> None:
     """Three minutes later it tries again, however long the node has been unneeded."""
@@ -377,13 +340,6 @@ def test_several_nodes_are_tainted_or_none() -> None:
     assert stage.writes("delete-nodes nodegroups") == []
 
 
-def test_passes_end_when_time_alone_changes_nothing() -> None:
-    """A pod that holds its node holds it in every pass, so the World comes to rest."""
-    stage = Stage(owned("a", "g-1", owner=""), passes=())
-    assert stage.play() == []
-    assert len(stage.writes("groups nodegroups")) < 10
-
-
 def test_passes_go_on_while_an_old_verdict_is_believed() -> None:
     """The pod ends after a minute; the node is looked at again after five, and goes ten later."""
     stage = Stage(owned("a", "g-1", owner=""), passes=())
@@ -415,17 +371,6 @@ def test_evictions_without_an_answer_are_given_up() -> None:
     stage.at(607, end("a"))
     stage.play()
     assert stage.writes("delete-nodes nodegroups") == [730.5]
-
-
-@pytest.mark.spec("CA-29", "INV-37")
-def test_a_pod_that_is_heard_of_too_late_dies_with_its_node() -> None:
-    """The second look is a look into a Cache: a watch that is later than five seconds shows an
-    empty node."""
-    stage = Stage()
-    stage.world.latency("watch pods", actor="autoscaler", deliver_ms=6_000)
-    stage.at(600, create(owned("x", "g-1")))
-    assert stage.play()[-1] == (605.5, "g-1", "nodes removed by cluster autoscaler")
-    assert [entry.key for entry in stage.world.store.snapshot("pods/")] == ["pods/default/load"]
 
 
 @pytest.mark.spec("CA-29")

@@ -5,16 +5,6 @@ from __future__ import annotations
 from actors.autoscaler.scale_down.planning.destinations import USES_MAX, Destinations
 
 
-def test_nodes_with_a_common_destination_are_tied() -> None:
-    """Not those that use another, and not by way of a third."""
-    ties = Destinations()
-    for node, place in (("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("d", "z")):
-        ties.note(node, place, 0)
-    assert ties.leave("a", "abcd") == ["a", "b"]
-    assert ties.leave("b", "bcd") == ["b", "c"]
-    assert ties.leave("d", "cd") == ["d"]
-
-
 def test_a_node_that_is_used_does_not_tie_those_that_use_it() -> None:
     """When a destination itself goes, the clocks of others run on."""
     ties = Destinations()

@@ -84,17 +84,6 @@ def test_local_storage_holds_a_node() -> None:
 
 
 @pytest.mark.spec("CA-26")
-def test_a_budget_is_compared_with_one() -> None:
-    """Whatever the number of its pods there. Its empty selector covers the whole namespace."""
-    pods = owned("a"), owned("b")
-    assert verdict(*pods, budgets=(budget(1, app="web"),)) == "a b"
-    assert verdict(*pods, budgets=(budget(0, app="web"),)) == "a: NotEnoughPdb"
-    assert verdict(*pods, budgets=(budget(0),)) == "a: NotEnoughPdb"
-    assert verdict(*pods, budgets=(budget(0, "elsewhere"),)) == "a b"
-    assert verdict(*pods, budgets=(budget(1), budget(0, app="web"))) == "a: NotEnoughPdb"
-
-
-@pytest.mark.spec("CA-26")
 def test_some_pods_need_not_move() -> None:
     """Mirror pods, daemon pods, and those that should be gone. But a daemon pod's DaemonSet must
     exist where owners are asked for; one by annotation has none."""
@@ -121,12 +110,6 @@ def test_a_pod_that_has_ended_holds_nothing(phase: str, policy: str, moves: bool
     pod = owned("a", owner="", restart_policy=policy)
     found = verdict(attrs.evolve(pod, status=PodStatus(phase)))
     assert found == ("a" if moves else "a: NotReplicated")
-
-
-def test_the_first_pod_that_holds_the_node_is_named() -> None:
-    """In the order in which pods are on the node, and budgets only after all pods."""
-    naked, movable = owned("z", owner=""), owned("a")
-    assert verdict(movable, naked, budgets=(budget(0),)) == "z: NotReplicated"
 
 
 def test_the_verdict_has_a_sentence() -> None:

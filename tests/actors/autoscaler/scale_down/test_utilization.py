@@ -9,7 +9,7 @@ import pytest
 
 from actors.autoscaler.scale_down.utilization import Share, utilization_of
 from testbed.objects import Container, Map, Pod, Quantity, Resources
-from tests.models.worlds.idle_nodes import idle_node, info, owned, without_room
+from tests.models.worlds.idle_nodes import idle_node, info, owned
 
 
 def cpu_of(*pods: Pod, **how: bool) -> Fraction:
@@ -17,25 +17,6 @@ def cpu_of(*pods: Pod, **how: bool) -> Fraction:
     used = utilization_of(info(idle_node("n1"), *pods), 1_000_000, **how)
     assert used is not None
     return used.cpu.fraction
-
-
-@pytest.mark.spec("CA-25")
-def test_the_greater_share_decides() -> None:
-    """Of cpu and memory; memory if they are equal, as it stands in the Event."""
-    used = utilization_of(info(idle_node("n1"), owned("a", "n1", 900)), 0)
-    assert used is not None
-    assert str(used) == "{0.225 0.125 0 cpu 0.225}"
-    used = utilization_of(info(idle_node("n1"), owned("a", "n1", 500)), 0)
-    assert str(used) == "{0.125 0.125 0 memory 0.125}"
-    assert str(utilization_of(info(idle_node("n1")), 0)) == "{0 0 0 memory 0}"
-
-
-@pytest.mark.spec("CA-25")
-def test_half_is_enough_to_be_needed() -> None:
-    """A node is below the threshold or it is not: one millicore decides."""
-    assert Share(2000, 4000).is_at_least(500)
-    assert not Share(1999, 4000).is_at_least(500)
-    assert not Share(0, 4000).is_at_least(500)
 
 
 def test_nothing_of_nothing_is_no_share() -> None:
@@ -49,17 +30,6 @@ def test_nothing_of_nothing_is_no_share() -> None:
     assert [str(Share(*of)) for of in ((1, 0), (0, 0), (1, 3))] == [
         "+Inf", "NaN", "0.3333333333333333",
     ]  # fmt: skip
-
-
-@pytest.mark.spec("CA-25")
-def test_a_pod_that_should_be_gone_does_not_count() -> None:
-    """More than its grace and 30 s after the time by which it was to be deleted."""
-    pod = owned("a", "n1", 1000, grace_s=10)
-    assert cpu_of(pod.with_meta(deleted_ms=960_000)) == Fraction(1, 4)
-    assert cpu_of(pod.with_meta(deleted_ms=959_999)) == 0
-    usual = owned("a", "n1", 1000)
-    assert cpu_of(usual.with_meta(deleted_ms=940_000)) == Fraction(1, 4)
-    assert cpu_of(usual.with_meta(deleted_ms=939_000)) == 0
 
 
 @pytest.mark.spec("CA-25")
@@ -79,8 +49,3 @@ def test_only_containers_count() -> None:
     init = Container("init", resources=Resources(Map(cpu=Quantity.parse("3"))))
     spec = attrs.evolve(pod.spec, init_containers=(init,), overhead=Map(cpu=Quantity.parse("1")))
     assert cpu_of(attrs.evolve(pod, spec=spec)) == Fraction(1, 8)
-
-
-def test_a_node_that_has_said_nothing_has_no_utilization() -> None:
-    """It does not say how much it has."""
-    assert utilization_of(info(without_room(idle_node("n1"))), 0) is None

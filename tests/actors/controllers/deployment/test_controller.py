@@ -81,22 +81,6 @@ def bounded(least: int, most: int) -> Any:
     return always(bounds_are_kept)
 
 
-def test_it_creates_a_replicaset_that_it_owns() -> None:
-    """Its pods have the label of the template, and the status sums up."""
-
-    async def user(client: Client) -> None:
-        await client.create(deployment(3))
-
-    world = rolled(user)
-    (owned,), (item,) = all_of(world, ReplicaSet), all_of(world, Deployment)
-    assert owned.meta.owners[0].uid == item.meta.uid
-    assert versions(world) == {"1": 3}
-    status = item.status
-    assert (status.replicas, status.available_replicas, status.updated_replicas) == (3, 3, 3)
-    assert status.unavailable_replicas == 0
-    assert item.meta.annotations[REVISION] == owned.meta.annotations[REVISION] == "1"
-
-
 @each_row(("surge", "unavailable"), [(1, 0), (0, 1), ("50%", "50%"), (5, 3)])
 def test_a_rollout_replaces_all_within_its_bounds(surge: Any, unavailable: Any) -> None:
     """Calmly, nothing else goes wrong meanwhile."""
@@ -112,18 +96,6 @@ def test_a_rollout_replaces_all_within_its_bounds(surge: Any, unavailable: Any) 
     play(world)
     assert versions(world) == {"2": 3}
     assert sizes(world) == [0, 3]
-
-
-def test_a_bad_template_stops_after_its_surge() -> None:
-    """Its pods never become ready, so no more than the surge is there, and the old ones stay."""
-
-    async def user(client: Client) -> None:
-        await client.create(deployment(3, 1, 1))
-        await client.sleep(SOON_MS)
-        await roll(client, "2")
-
-    world = rolled(user, Readier("nodes", never="2"))
-    assert versions(world) == {"1": 2, "2": 2}
 
 
 def test_the_old_template_brings_back_its_old_replicaset() -> None:

@@ -8,10 +8,10 @@ import attrs
 
 from actors.controllers.deployment.bounds import max_surge, max_unavailable, min_available
 from actors.controllers.deployment.revision import HASH, hash_of, new_set, newest_of
-from actors.controllers.deployment.rollout import first_size, stepped
+from actors.controllers.deployment.rollout import stepped
 from actors.controllers.deployment.scaling import DESIRED, MOST, is_rescaled, scaled
 from actors.controllers.frame.wanted import wanted_by
-from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus, UpdateStrategy
+from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus
 from tests.models.worlds.workloads import deployment, template
 from tests.shared.each_row import each_row
 
@@ -28,11 +28,6 @@ def replica_set(name: str, size: int, available: int | None = None, **notes: Any
     return made.with_meta(annotations=annotations, created_ms=len(name))
 
 
-def recreate(replicas: int) -> Deployment:
-    """A Deployment that ends all old pods first."""
-    return deployment(replicas, strategy=UpdateStrategy("Recreate"))
-
-
 @each_row(
     ("replicas", "surge", "unavailable", "bounds"),
     [
@@ -47,11 +42,6 @@ def test_shares_are_rounded_so_that_a_rollout_can_move(
     """Surplus up, missing down; if both are nothing, one may be missing."""
     item = deployment(replicas, surge, unavailable)
     assert (max_surge(item), max_unavailable(item), min_available(item)) == bounds
-
-
-def test_to_recreate_all_may_be_missing_and_none_surplus() -> None:
-    """Its bounds do not count then."""
-    assert (max_surge(recreate(3)), max_unavailable(recreate(3))) == (0, 0)
 
 
 STEPS = [
@@ -78,13 +68,6 @@ def test_the_new_one_grows_and_else_the_old_ones_shrink(
     olds = [replica_set("ab"[: n + 1], *each) for n, each in enumerate(old)]
     found = stepped(item, replica_set("new", *new), olds)
     assert {each.item.meta.name: each.replicas for each in found} == steps
-
-
-def test_a_new_one_begins_with_the_surge() -> None:
-    """Alone it begins with all; and so it does if the old pods are ended first."""
-    old = [replica_set("a", 3)]
-    assert [first_size(deployment(3), sets) for sets in (old, [])] == [1, 3]
-    assert first_size(recreate(3), []) == 3
 
 
 def test_to_scale_during_a_rollout_keeps_the_proportion() -> None:

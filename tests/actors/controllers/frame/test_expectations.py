@@ -86,14 +86,3 @@ def test_nothing_is_expected_for_more_than_five_minutes() -> None:
     due = [("a", EXPIRY_MS - 1000, 1, none), ("b", EXPIRY_MS, 1, none)]
     late = [(EXPIRY_MS, "a"), (True, False), (EXPIRY_MS + 1000, "b")]
     assert played(do) == [due, *late]
-
-
-@pytest.mark.spec("CTL-2")
-def test_switched_off_nothing_is_ever_expected() -> None:
-    """Own writes that are not seen yet are not known then."""
-
-    async def do(client: Client, expected: Expectations, seen: list[Any]) -> None:
-        expected.expect("a", creates=2)
-        seen.append(expected.are_met("a"))
-
-    assert played(do, is_on=False) == [True]

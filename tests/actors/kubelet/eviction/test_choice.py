@@ -17,9 +17,6 @@ from testbed.objects import Map, Pod
 from tests.shared.each_row import each_row
 
 MI = 2**20
-SIGNALS = {
-    "memory": "memory.available", "ephemeral-storage": "nodefs.available", "pids": "pid.available"
-}  # fmt: skip
 
 
 def use(
@@ -52,15 +49,6 @@ def test_shipped_code_ranks_by_excess_then_priority_then_its_size() -> None:
     within, bigger, unknown = use("c", 10, 10, 0), use("d", 21, 10, 5), use("e", None, 10, 99)
     assert order(within, over_high, over_low, bigger, unknown) == "edabc"
     assert order(use("x", 20, 10, 5), over_low) == "xa", "equal ones as they came"
-
-
-@pytest.mark.spec("KUB-32")
-def test_the_seed_ranks_by_priority_then_by_the_ratio() -> None:
-    """A pod that requests nothing uses infinitely more."""
-    uses = [use("a", 20, 10, 5), use("b", 5, 10, 5), use("c", 1, 0, 5), use("d", 1, 10, 4),
-            use("e", 40, 30, 5)]  # fmt: skip
-    assert order(*uses, how="seed_pct") == "dcaeb"
-    assert order(*uses) == "aecdb"
 
 
 @pytest.mark.spec("KUB-32")

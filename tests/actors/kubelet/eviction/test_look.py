@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actors.kubelet.eviction import EvictionSettings, Threshold
-from actors.kubelet.eviction.look import EvictionState, Look, is_reclaimed, look
+from actors.kubelet.eviction.look import EvictionState, is_reclaimed, look
 from actors.kubelet.eviction.settings import allocatable_of
-from actors.kubelet.eviction.signals import Observation, measured
+from actors.kubelet.eviction.signals import Observation
 from testbed.errors import ScenarioError
 from testbed.objects import Map
 from testbed.objects.quantity import Quantity, amounts
@@ -46,20 +46,6 @@ def test_a_threshold_is_met_when_less_is_available() -> None:
     assert looks(hard, 101, 100, 99, 100) == [(False, False)] * 2 + [(True, True), (False, True)]
 
 
-@pytest.mark.spec("KUB-26")
-def test_a_threshold_may_be_a_part_of_the_capacity() -> None:
-    """Ten per cent of 1000 Mi."""
-    part = EvictionSettings((Threshold.of("memory.available", "10%"),))
-    assert looks(part, 100, 99) == [(False, False), (True, True)]
-    defaults = {each.signal: str(each.value.quantity or each.value.percent)
-                for each in EvictionSettings().thresholds}  # fmt: skip
-    assert defaults == {
-        "memory.available": "100Mi", "nodefs.available": "10", "nodefs.inodesFree": "5",
-        "imagefs.available": "15",
-    }  # fmt: skip
-    assert all(each.is_hard for each in EvictionSettings().thresholds)
-
-
 @each_row("words", [("memory", "100Mi"), ("memory.available", "much"),
                                    ("memory.available", "x%")])  # fmt: skip
 def test_a_threshold_that_makes_no_sense_is_refused(words: tuple[str, str]) -> None:
@@ -68,29 +54,12 @@ def test_a_threshold_that_makes_no_sense_is_refused(words: tuple[str, str]) -> N
         Threshold.of(*words)
 
 
-@pytest.mark.spec("KUB-27")
-def test_a_soft_threshold_acts_only_when_it_is_met_for_its_grace() -> None:
-    """There is pressure at once; and it begins anew when it was not met between."""
-    soft = EvictionSettings((Threshold.of("memory.available", "100Mi", grace_ms=20_000),))
-    assert [acts for acts, _ in looks(soft, 99, 99, 99, 99)] == [False, False, True, True]
-    assert [acts for acts, _ in looks(soft, 99, 99, 100, 99, 99, 99)] == [False] * 5 + [True]
-    assert looks(soft, 99)[0] == (False, True)
-
-
 @pytest.mark.spec("KUB-28")
 def test_what_was_acted_on_is_over_when_enough_is_reclaimed() -> None:
     """Until then it stays met, though the value itself is reached."""
     more = EvictionSettings((Threshold.of("memory.available", "100Mi", reclaim="50Mi"),))
     acts = [acts for acts, _ in looks(more, 120, 99, 149, 150, 120)]
     assert acts == [False, True, True, False, False]
-
-
-@pytest.mark.spec("KUB-38")
-def test_a_condition_stays_for_the_transition_period() -> None:
-    """Of five minutes since it was last observed; then it goes, at that very moment."""
-    hard = EvictionSettings((MEMORY,))
-    pressures = [pressure for _, pressure in looks(hard, 99, *[500] * 30)]
-    assert pressures == [True] * 30 + [False]
 
 
 @pytest.mark.spec("KUB-30")
@@ -116,22 +85,6 @@ def test_what_was_collected_suffices_only_with_the_reclaim() -> None:
     assert is_reclaimed(settings, seen(0, disk=150, memory=100))
     assert not is_reclaimed(settings, seen(0, disk=149, memory=100))
     assert not is_reclaimed(settings, seen(0, disk=150, memory=99))
-
-
-@pytest.mark.spec("KUB-24", "KUB-25")
-def test_pods_together_may_not_have_more_than_is_allocatable() -> None:
-    """Though the node has more: its reserve is not theirs. And less than nothing is nothing."""
-    settings = EvictionSettings((MEMORY,))
-    allocatable = settings.allocatable(700 * MI, 1000 * MI)
-    assert allocatable == 800 * MI, "with the hard threshold"
-    assert settings.allocatable(950 * MI, 1000 * MI) == 1000 * MI
-    found = measured({"memory": 1000 * MI}, {"memory": 710 * MI}, {"memory": 710 * MI},
-                     allocatable, 0)  # fmt: skip
-    assert found["memory.available"].available == 290 * MI
-    assert found["allocatableMemory.available"].available == 90 * MI
-    acting: Look = look(settings, EvictionState(), found, 0)
-    assert [each.signal for each in acting.acting] == ["allocatableMemory.available"]
-    assert measured({"memory": 1}, {"memory": 2}, {}, 1, 0)["memory.available"].available == 0
 
 
 @pytest.mark.spec("KUB-46")

@@ -108,11 +108,3 @@ def test_a_few_victims_are_named_and_many_are_counted() -> None:
     assert sentence_of(preempting(*"abcde", others={})).startswith(
         f"{start}pods/default/a and 4 more go: "
     )
-
-
-def test_without_a_node_it_has_the_message() -> None:
-    """The message of its condition, without full stops of its own."""
-    message = "0/3 nodes are available: 3 Insufficient cpu. preemption: not helpful.."
-    vain = Decision(POD, 3, message=message, preemption=Preemption(True, "not helpful."))
-    said = "found no node for pods/default/p: 0/3 nodes are available: 3 Insufficient cpu. "
-    assert sentence_of(vain) == f"{said}preemption: not helpful"
