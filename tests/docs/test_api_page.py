@@ -12,6 +12,7 @@ from testbed import Cache, Client, Evidence, World
 from testbed.invariants import caches, confluence, events, history, lives, progress, watches
 from testbed.world.fault_kinds import fault_kinds
 from tests.models.api_page import PAGE, claims, facade, page, points
+from tests.shared.rows import rows
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(?:await )?([\w.]+)", TEXT, re.MULTILINE)
@@ -30,7 +31,7 @@ def test_every_name_of_the_facade_has_its_entry() -> None:
     assert len(points()) >= 9
 
 
-@pytest.mark.parametrize("cls", [Client, Cache, World, Evidence])
+@rows("cls", [Client, Cache, World, Evidence])
 def test_every_public_member_is_told(cls: type) -> None:
     """With a text, whatever kind of member it is; but for those of the testbed itself."""
     start = TEXT.index(f"### `{cls.__name__}`")

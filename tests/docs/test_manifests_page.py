@@ -10,6 +10,7 @@ from testbed.objects.manifests import manifest
 from testbed.objects.manifests.manifest import MISTAKES_MAX
 from testbed.objects.manifests.yaml_stream import BYTES_MAX, DEPTH_MAX, NODES_MAX
 from tests.shared.pages import BLOCK, as_shown, call, commands
+from tests.shared.rows import rows
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/manifests.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]
@@ -25,7 +26,7 @@ def saved(own: Path) -> Path:
     return own
 
 
-@pytest.mark.parametrize(("command", "said"), COMMANDS)
+@rows(("command", "said"), COMMANDS)
 def test_every_command_prints_what_is_shown(saved: Path, command: str, said: str) -> None:
     """And ends as it says: with 2 where there is a mistake."""
     code, printed = call(command, saved)

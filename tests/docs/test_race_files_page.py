@@ -17,6 +17,7 @@ from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
 from testbed.world.scenario import find
 from tests.shared.pages import BLOCK, as_shown, call, commands
+from tests.shared.rows import rows
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]
@@ -43,7 +44,7 @@ def shop(own: Path) -> Path:
     return own
 
 
-@pytest.mark.parametrize("fragment", FRAGMENTS)
+@rows("fragment", FRAGMENTS)
 def test_every_example_matters(fragment: str, shop: Path) -> None:
     """Each of its lines speaks of something, and makes a difference; the file is written back."""
     text = whole(fragment)

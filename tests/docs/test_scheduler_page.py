@@ -11,6 +11,7 @@ from testbed.cli import main
 from testbed.policy import Part
 from testbed.switches import USUAL
 from tests.shared.pages import BLOCK, as_shown, call, commands
+from tests.shared.rows import rows
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/scheduler.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]
@@ -34,7 +35,7 @@ def test_every_command_prints_what_is_shown(folder: Path) -> None:
         assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("switch", "guard", "said"),
     [
         ("scores=+Crowded", "off", "alpha made room for pods/default/db on n1"),

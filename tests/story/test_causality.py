@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import networkx as nx  # type: ignore[import-untyped]
-import pytest
 
 from testbed.chooser import Chooser
 from testbed.choosers.uniform import Uniform
@@ -18,6 +17,7 @@ from testbed.world.scenario import find
 from testbed.world.world import World
 from tests.shared.binders import two_binders
 from tests.shared.lots import drawing_lots
+from tests.shared.rows import rows
 from tests.shared.stage import Cued, note, world_of
 
 
@@ -69,7 +69,7 @@ def naive(steps: list[Step]) -> nx.DiGraph:
     return graph
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@rows("name", WORLDS)
 def test_the_order_is_that_of_all_pairs(name: str) -> None:
     """Last writers and last readers are enough: one by one, the pairs are ordered as by comparing
     all with all; and no edge stands that others imply."""

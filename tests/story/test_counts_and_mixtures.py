@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from testbed.client.cache import Cache
 from testbed.client.client import Client
 from testbed.invariant import Evidence, always, quiescent
@@ -16,6 +14,7 @@ from testbed.testing.seek import seek
 from testbed.world.world import World
 from tests.models.incidents import note
 from tests.models.truths import can_be_repeated, cause_in
+from tests.shared.rows import rows
 from tests.shared.stage import Puppet
 
 
@@ -87,7 +86,7 @@ def cause(build: Callable[..., None]) -> Cause:
     return cause_in(shrunk.played.trace, shrunk.violation)
 
 
-@pytest.mark.parametrize("build", [by_cache, by_list])
+@rows("build", [by_cache, by_list])
 def test_who_counted_before_another_made_one_acted_on_old_news(build: Callable[..., None]) -> None:
     """Both ends are told, though the claim names neither."""
     found = cause(build)
@@ -106,7 +105,7 @@ def test_who_counted_before_its_cache_showed_its_own_acted_on_old_news() -> None
     can_be_repeated(found)
 
 
-@pytest.mark.parametrize("build", [without_care, alone_without_care])
+@rows("build", [without_care, alone_without_care])
 def test_who_does_not_go_by_the_count_is_not_accused_of_it(build: Callable[..., None]) -> None:
     """With the news known it makes one all the same."""
     found = cause(build)

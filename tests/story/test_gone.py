@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from testbed.client.client import Client
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
@@ -23,6 +21,7 @@ from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.models import incidents
 from tests.models.incidents import note, shop, the_order_is_baked
+from tests.shared.rows import rows
 from tests.shared.stage import Cued, Puppet
 
 STRUCK = "fault*crash baker"
@@ -121,7 +120,7 @@ def test_what_a_later_pick_broke_is_not_blamed_on_it() -> None:
     assert not gone(told(build, STRUCK, by=Last)[1])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("faults", "cues"),
     [
         ((Crash("baker", restart_after_ms=1),), (STRUCK,)),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from testbed.faults.crash import Crash
 from testbed.story.growth import BARS, MOVES_MIN, FailureRate, growth, growth_lines
 from testbed.turns.option import DELIVER, FAULT, PICK, SERVE, Option
+from tests.shared.rows import rows
 
 
 def jump(at: int, low: int = 10) -> Callable[[int], int]:
@@ -16,7 +15,7 @@ def jump(at: int, low: int = 10) -> Callable[[int], int]:
     return lambda point: 100 if point >= at else low
 
 
-@pytest.mark.parametrize("at", [1, 17, 400, 999])
+@rows("at", [1, 17, 400, 999])
 def test_the_leap_is_found_among_a_thousand_points(at: int) -> None:
     """By looking at a dozen: the two neighbours between which it lies are both looked at."""
     looked: list[int] = []
@@ -46,7 +45,7 @@ def test_where_nothing_moves_it_looks_everywhere_alike() -> None:
     assert [chance.point for chance in chances] == [0, 2, 4, 6, 8]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("failed", "runs", "percent", "bar"),
     [
         (0, 100, 0, "▁"),

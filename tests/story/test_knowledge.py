@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
@@ -24,6 +23,7 @@ from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 from tests.shared.binders import two_binders
+from tests.shared.rows import rows
 from tests.shared.stage import Cued, Doing, note, world_of
 
 N, M = "notes/default/n", "notes/default/m"
@@ -366,7 +366,7 @@ def test_what_was_refused_is_no_act() -> None:
     assert [act.actor for act in knowledge.acts] == ["beta"]
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
+@rows("at", [1, 2, 3, 4, 5])
 def test_an_object_is_as_it_was_at_a_revision(at: int) -> None:
     """Before its first write it is what that write has replaced."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -15,6 +14,7 @@ from testbed.story.cause import CauseShape
 from testbed.story.causes import outlived
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from tests.shared.rows import rows
 from tests.shared.stage import world_of
 
 KEY = "pods/default/p"
@@ -88,7 +88,7 @@ def test_who_removed_what_ran_on_is_named() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     "story",
     [
         Story(ends="phase"),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-import pytest
 
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -16,6 +15,7 @@ from testbed.story.cause import Cause, CauseShape
 from testbed.story.opening import cause_of
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from tests.shared.rows import rows
 from tests.shared.stage import world_of
 
 LABELS = Map(app="web")
@@ -85,7 +85,7 @@ def test_the_budget_itself_may_be_named() -> None:
     assert "asks no budget" in cause.text
 
 
-@pytest.mark.parametrize(
+@rows(
     "story",
     [
         Story(allowed=1),

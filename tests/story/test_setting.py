@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testbed.choosers.calm import Calm
 from testbed.invariant import Verdict
 from testbed.races.playing import play
@@ -12,6 +10,7 @@ from testbed.story.reruns.setting import said
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from tests.models.worlds.shelved import race_named
+from tests.shared.rows import rows
 
 
 def told(name: str, guard: str = "off") -> tuple[Trace, Verdict]:
@@ -20,7 +19,7 @@ def told(name: str, guard: str = "off") -> tuple[Trace, Verdict]:
     return played.trace, played.verdict
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "begins"),
     [
         ("restart_readmission", "kubelet-n1 runs with bug_counts_terminal=on, which the guard sets "

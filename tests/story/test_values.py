@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import attrs
-import pytest
 
 from testbed.objects import Condition, Map, Pod, Taint
 from testbed.objects.meta import Owner
@@ -14,13 +13,14 @@ from testbed.store.change import Change, Entry
 from testbed.story.values import shown
 from testbed.story.wording import became, changed
 from testbed.turns.trace import Record
+from tests.shared.rows import rows
 
 RUNS = ContainerStatus("main", ready=True, state=ContainerState(running=Running(5)))
 ENDED = ContainerStatus("main", restart_count=2, state=ContainerState(terminated=Terminated(137)))
 UNREACHABLE = Taint("node.kubernetes.io/unreachable", effect="NoExecute", added_ms=1000)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "said"),
     [
         (None, "empty"),

@@ -21,6 +21,7 @@ from testbed.turns.waits import Signal
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 from tests.models.worlds.recipes import recipes
+from tests.shared.rows import rows
 from tests.shared.stage import Doing, Puppet, note, play, world_of
 
 
@@ -139,14 +140,14 @@ COMMUTES = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), CLASHES)
+@rows(("one", "other"), CLASHES)
 def test_what_one_writes_and_another_touches_clashes(one: Footprint, other: Footprint) -> None:
     """Of a log, the whole and each part of it, at any depth; `log:` is all of them."""
     assert one.clashes(other)
     assert other.clashes(one)
 
 
-@pytest.mark.parametrize(("one", "other"), COMMUTES)
+@rows(("one", "other"), COMMUTES)
 def test_reads_and_what_is_apart_commute(one: Footprint, other: Footprint) -> None:
     """Two reads do; two additions to a log do, as do two fields of it; a name that only begins
     alike is another one."""

@@ -25,11 +25,12 @@ from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.shared.rows import rows
 from tests.shared.stage import note, world_of
 from tests.shared.strike import Raises
 
 DRIVERS = ("trio", "direct")
-both_drivers = pytest.mark.parametrize("driver", DRIVERS)
+both_drivers = rows("driver", DRIVERS)
 
 
 async def busy(client: Client) -> None:

@@ -17,6 +17,7 @@ from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.run import play
 from testbed.world.scenario import of
 from tests.shared.brushes import PAINTER, Brush, painting
+from tests.shared.rows import rows
 
 PAINTING = of(painting)
 MINE = """
@@ -63,7 +64,7 @@ def records(**switches: str) -> list[tuple[str, dict[str, Any]]]:
 # -- what serves ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@rows(
     ("said", "names"),
     [
         ("built_in", ["Broad", "Fine"]),
@@ -127,7 +128,7 @@ def test_what_is_no_longer_loaded_is_known_no_more(mine: Path) -> None:
 # -- mistakes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@rows(
     ("switch", "said"),
     [
         (
@@ -210,7 +211,7 @@ CHAIN = policy.Chain(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("said", ["Broad", "Fan", "Fan,Broad", "Broad,Fan,Any"])
+@rows("said", ["Broad", "Fan", "Fan,Broad", "Broad,Fan,Any"])
 def test_a_chain_names_its_links_in_order(mine: Path, said: str) -> None:
     """Those that come with the component, and one's own."""
     policy.load(mine)
@@ -218,7 +219,7 @@ def test_a_chain_names_its_links_in_order(mine: Path, said: str) -> None:
     assert str(CHAIN) == "Broad, Any, one of your own, or a chain such as Theirs,Mine"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("said", "told"),
     [
         ("built_in", "there is no brush 'built_in'"),
@@ -294,7 +295,7 @@ def test_each_command_loads_what_it_is_given_and_says_it_again(
     said(1, "replay", "a.jsonl", "--scenario", shop, *own)
 
 
-@pytest.mark.parametrize("command", ["replay", "check", "explain", "keep"])
+@rows("command", ["replay", "check", "explain", "keep"])
 def test_a_race_file_that_names_a_policy_needs_the_file(
     command: str, shop: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

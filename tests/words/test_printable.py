@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from testbed.code.printable import in_line, printable
+from tests.shared.rows import rows
 
 TEXTS = {
     "as it is: ✗ → é 名": "as it is: ✗ → é 名",
@@ -20,7 +20,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@rows("text", TEXTS)
 def test_what_does_not_print_is_a_number(text: str) -> None:
     """And what prints is as it was, on however many lines."""
     assert printable(text) == TEXTS[text]

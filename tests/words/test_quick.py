@@ -13,6 +13,7 @@ import pytest
 
 from testbed.code.quick import quick
 from testbed.errors import HarnessBug
+from tests.shared.rows import rows
 
 
 def _tripled(text: str) -> str:
@@ -81,7 +82,7 @@ CALLS: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("call", CALLS)
+@rows("call", CALLS)
 def test_it_makes_what_the_slow_one_makes(call: Callable[[Any], Any]) -> None:
     """Field for field, with defaults, factories, converters, and what follows from other fields."""
     made, expected = call(Quick), call(Plain)
@@ -137,7 +138,7 @@ def test_what_checks_itself_is_checked() -> None:
         Checked(-1)
 
 
-@pytest.mark.parametrize("how", ["a dict", "a validator"])
+@rows("how", ["a dict", "a validator"])
 def test_what_it_cannot_keep_is_refused(how: str) -> None:
     """A class of which something would be lost gets no quick constructor."""
     validator = attrs.validators.instance_of(int) if how == "a validator" else None

@@ -15,6 +15,7 @@ from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import USUAL, Component, on_off, one_of, text_of, told, whole
 from testbed.world.world import World
 from tests.shared.painters import PAINTER, Switches
+from tests.shared.rows import rows
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ class Meant:
     is_shiny: bool = on_off(False)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "profiles", "said"),
     [
         (Plain, {}, "Plain.color is no switch of mine: expected one_of"),
@@ -134,7 +135,7 @@ def test_a_component_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.spec("GEN-1", "GEN-2")
-@pytest.mark.parametrize("component", [APISERVER, KUBELET, SCHEDULER])
+@rows("component", [APISERVER, KUBELET, SCHEDULER])
 def test_every_component_has_the_four_profiles_and_says_what_each_switch_is(
     component: Component,
 ) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-import pytest
-
 from testbed.code.takes import wrong_count
+from tests.shared.rows import rows
 
 
 def two(one: int, other: int) -> None:
@@ -74,7 +73,7 @@ TAKES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("case", TAKES)
+@rows("case", TAKES)
 def test_it_takes_as_many_as_it_can_be_called_with(case: str) -> None:
     """And of each other number it is said what is wrong."""
     fn, numbers = TAKES[case]

@@ -17,12 +17,13 @@ import yaml
 
 import testbed
 from testbed.code.whose import INSTALLED, OWN, PYTHON, SHIPPED, TESTBED, whose
+from tests.shared.rows import rows
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = sysconfig.get_path("purelib")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("file", "kind"),
     [
         (testbed.__file__, TESTBED),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testbed.words import MEANT, PAST, WORDS, meant, past, spoken, withheld
+from tests.shared.rows import rows
 
 
-@pytest.mark.parametrize("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])
+@rows("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])
 def test_what_is_spoken_means_what_was_asked(asked: tuple[str, str]) -> None:
     """There and back again, for those with a word of their own and those without."""
     assert meant(spoken(*asked)) == asked
@@ -21,7 +20,7 @@ def test_to_create_a_binding_is_to_bind() -> None:
     assert all(word in PAST for word in WORDS.values())
 
 
-@pytest.mark.parametrize(
+@rows(
     ("word", "said"),
     [
         ("bind", "bound"),
@@ -35,7 +34,7 @@ def test_what_was_done_is_said_in_the_past(word: str, said: str) -> None:
     assert past(word) == said
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "said"),
     [
         ("serve", "its bind of pods/default/web"),

@@ -6,9 +6,10 @@ import pytest
 
 from testbed import World
 from testbed.errors import ScenarioError
+from tests.shared.rows import rows
 
 
-@pytest.mark.parametrize("name", ["turns_max", "instant_turns_max"])
+@rows("name", ["turns_max", "instant_turns_max"])
 def test_a_limit_of_no_turns_is_refused(name: str) -> None:
     """A Chooser that is told 0 takes it for no limit."""
     world = World()

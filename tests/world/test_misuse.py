@@ -20,6 +20,7 @@ from testbed.objects import Meta, Pod
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.scenario import find, of
+from tests.shared.rows import rows
 from tests.shared.stage import Puppet, note
 
 
@@ -184,7 +185,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_what_is_wrong_is_told_with_its_line(name: str) -> None:
     """The file and the line first, then what was expected, then the next step."""
     wrong, said = WRONG[name]

@@ -25,6 +25,7 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
+from tests.shared.rows import rows
 from tests.shared.stage import Puppet, note
 
 
@@ -54,7 +55,7 @@ def played(key: str, maker: str = "quiescent") -> None:
     of(build).world().run(Calm(), driver="direct")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("key", "said"),
     [
         ("log:pod", "kind for the claim `fine` to read: 'pod'. Did you mean 'pods'?"),
@@ -93,7 +94,7 @@ def test_what_nothing_has_is_refused(key: str, said: str) -> None:
     assert "\nNext: say `log:pods`" in text
 
 
-@pytest.mark.parametrize("maker", ["quiescent", "always", "confluent", "no_lasso"])
+@rows("maker", ["quiescent", "always", "confluent", "no_lasso"])
 def test_every_claim_that_declares_is_checked(maker: str) -> None:
     """Whoever makes it."""
     with pytest.raises(HarnessError, match=r"test_reading.py, line \d+: there is no kind"):
@@ -101,7 +102,7 @@ def test_every_claim_that_declares_is_checked(maker: str) -> None:
     played("log:nodes", maker)
 
 
-@pytest.mark.parametrize(
+@rows(
     "key",
     ["log:", "log:pods", "log:pods.spec.node_name", "records", "deaths", "life:alpha", "log:@time",
      "cache:beta/pods", "notes/default/never", "history", "endpoint:store", "log:notes.data.x",
@@ -153,15 +154,13 @@ def counted(key: str, make: Callable[[Store], Endpoint]) -> None:
     of(build).world().run(Calm(), driver="direct")
 
 
-@pytest.mark.parametrize(
-    "key", ["log:counters", "counters/visits", "counters/other", "visits:all", "tally", "visits"]
-)
+@rows("key", ["log:counters", "counters/visits", "counters/other", "visits:all", "tally", "visits"])
 def test_an_endpoint_of_the_users_may_put_what_nothing_has_yet(key: str) -> None:
     """Keys of its own, of kinds and families that the testbed does not know."""
     counted(key, lambda store: Counter(store, "counter"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("key", "meant"),
     [("log:pdos", "pods"), ("logs:counters", "log:"), ("endpiont:counter", "endpoint:"),
      ("endpoint:conuter", "counter"), ("life:alhpa", "alpha"), ("note/default/n", "notes"),
@@ -186,7 +185,7 @@ def test_an_endpoint_that_comes_with_the_testbed_opens_families_alone() -> None:
             of(build).world().run(Calm(), driver="direct")
 
 
-@pytest.mark.parametrize("name", ["lost_update", "double_bind", "leader_overlap"])
+@rows("name", ["lost_update", "double_bind", "leader_overlap"])
 def test_every_key_that_a_turn_has_touched_may_be_read(name: str) -> None:
     """All that the footprints of a Run have is taken, faults included."""
     scenario, trace = find(name), Trace({}, keep=True)

@@ -21,6 +21,7 @@ from testbed.world.lap_proof import breach_by_lap
 from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs
 from testbed.world.users_code import standing_at
 from testbed.world.world import World
+from tests.shared.rows import rows
 
 
 def made_up(world: World, *, guard: bool = False, pods: int = 3, mode: str = "plain") -> None:
@@ -149,7 +150,7 @@ def yielding(world: World) -> Any:
     yield world
 
 
-@pytest.mark.parametrize(
+@rows(
     ("build", "said"),
     [
         (no_world, r":no_world\(\) -> 'None' is no scenario: expected one World and keyword swi"),
@@ -222,7 +223,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@rows("name", BROKEN)
 def test_what_cannot_be_found_there_is_refused(name: str, own: Path) -> None:
     """With the name, the reason, and what to do: a module that fails in whatever way, a function
     that is not there, and something that is no function."""
@@ -283,7 +284,7 @@ def test_the_length_of_the_calm_run_is_asked_for_once() -> None:
     assert built == [*[1] * 7, 2, 2]
 
 
-@pytest.mark.parametrize("driver", ["trio", "direct"])
+@rows("driver", ["trio", "direct"])
 def test_runs_are_played_until_somebody_has_seen_enough(driver: str) -> None:
     """Numbered from 0, each looked at when it has ended; no more than were asked for."""
     scenario = find("lost_update")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from testbed.world import shelf
 from testbed.world.scenario import find, known, of
 from testbed.world.shelf import ISSUE, PLAIN, Page
 from testbed.world.world import World
+from tests.shared.rows import rows
 
 PAGES = {page.scenario.name: page for page in shelf.pages()}
 
@@ -22,7 +21,7 @@ def test_every_scenario_stands_in_one_theme() -> None:
     assert order == sorted(order, key=shelf.themes().index)
 
 
-@pytest.mark.parametrize("theme", shelf.themes())
+@rows("theme", shelf.themes())
 def test_a_theme_says_what_its_races_have_in_common(theme: str) -> None:
     """In a sentence."""
     assert re.fullmatch(r"[A-Z].*\.", shelf.subject_of(theme))
@@ -44,7 +43,7 @@ def test_issues_are_read_from_the_whole_file() -> None:
     assert found == ["k8s#123", "b#2200", "kubernetes PR#345"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("asked", "is_about"),
     [
         ("kubernetes#106884", True), ("106884", True), ("#106884", True), ("kubernetes", True),
