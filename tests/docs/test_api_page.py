@@ -12,7 +12,7 @@ from testbed import Cache, Client, Evidence, World
 from testbed.invariants import caches, confluence, events, history, lives, progress, watches
 from testbed.world.fault_kinds import fault_kinds
 from tests.models.api_page import PAGE, claims, facade, page, points
-from tests.shared.rows import rows
+from tests.rows import rows
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(?:await )?([\w.]+)", TEXT, re.MULTILINE)

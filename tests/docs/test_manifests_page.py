@@ -9,8 +9,8 @@ import pytest
 from testbed.objects.manifests import manifest
 from testbed.objects.manifests.manifest import MISTAKES_MAX
 from testbed.objects.manifests.yaml_stream import BYTES_MAX, DEPTH_MAX, NODES_MAX
+from tests.rows import rows
 from tests.shared.pages import BLOCK, as_shown, call, commands
-from tests.shared.rows import rows
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/manifests.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

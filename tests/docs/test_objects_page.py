@@ -13,7 +13,7 @@ from testbed.objects import KINDS, Object
 from tests.models import objects_page
 from tests.models.api_page import fields_told
 from tests.models.objects_page import PAGE, kinds, page, parts_of
-from tests.shared.rows import rows
+from tests.rows import rows
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(\w+)`", TEXT, re.MULTILINE)

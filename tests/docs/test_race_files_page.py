@@ -16,8 +16,8 @@ from testbed.races.racefile import parse
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
 from testbed.world.scenario import find
+from tests.rows import rows
 from tests.shared.pages import BLOCK, as_shown, call, commands
-from tests.shared.rows import rows
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

@@ -10,8 +10,8 @@ from actors.scheduler.switches import SCHEDULER
 from testbed.cli import main
 from testbed.policy import Part
 from testbed.switches import USUAL
+from tests.rows import rows
 from tests.shared.pages import BLOCK, as_shown, call, commands
-from tests.shared.rows import rows
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/scheduler.md").read_text(encoding="utf-8")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]

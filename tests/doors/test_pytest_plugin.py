@@ -19,6 +19,7 @@ import testbed.races.window
 import testbed.strategies
 import testbed.testing.seek  # noqa: F401
 from testbed.world.fault_kinds import fault_kinds
+from tests.rows import rows
 
 fault_kinds()
 
@@ -289,7 +290,7 @@ def test_marks_of_equal_switches_are_told_apart(tree: pytest.Pytester) -> None:
     tree.runpytest_inprocess("test_mine.py::both_sign[2]").assert_outcomes(failed=1)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("mark", "takes", "expected"),
     [
         ("(rns=5)", "world", "there is no option of @pytest.mark.testbed 'rns'. Did you mean 'run"),

@@ -13,7 +13,7 @@ import pytest
 
 import testbed
 from testbed.version import VERSION
-from tests.shared.rows import rows
+from tests.rows import rows
 
 ROOT = Path(__file__).parent.parent.parent
 NAMES = [name for name in testbed.__all__ if name != "__version__"]

@@ -20,6 +20,7 @@ from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.stage import Puppet, note, play
 
 Known = dict[str, Note]
@@ -92,8 +93,8 @@ def _drop(known: Known, new: Note) -> None:
 
 
 @pytest.mark.spec("INV-6")
-@pytest.mark.parametrize("by", ["", "2"])
-@pytest.mark.parametrize(
+@rows("by", ["", "2"])
+@rows(
     ("tamper", "said"),
     [
         (_undo, "holds notes/default/a as it was"),
@@ -112,7 +113,7 @@ def test_what_never_was_is_found_in_a_cache(
 
 
 @pytest.mark.spec("INV-6")
-@pytest.mark.parametrize(
+@rows(
     "settings",
     [
         {},

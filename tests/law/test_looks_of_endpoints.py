@@ -7,8 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import pytest
-
 from actors.apiserver.server import ApiServer
 from testbed import Operation, World
 from testbed.choosers.complete import Complete
@@ -25,6 +23,7 @@ from testbed.store.store import Get, Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.store.watch import Cursor, Watch
 from tests.models.looking import RUNS, commits, ends_of, is_seen, of_actors, says
+from tests.rows import rows
 from tests.shared.stage import Doing, note
 
 BOTH = {(), ("nobody_says_odd",)}
@@ -101,7 +100,7 @@ ASKS = {
 }
 
 
-@pytest.mark.parametrize(("front", "asks"), ASKS.values(), ids=ASKS)
+@rows(("front", "asks"), ASKS.values(), ids=ASKS)
 def test_a_precondition_that_all_commits_have_counted_is_marked(
     front: type[StoreEndpoint], asks: Doing
 ) -> None:
@@ -153,7 +152,7 @@ async def refused_a_binding(client: Client, old: Pod) -> None:
     await client.ask(Operation("create", "pods", "p", "default", binding, subresource="binding"))
 
 
-@pytest.mark.parametrize("refused", [refused_a_delete, refused_a_binding])
+@rows("refused", [refused_a_delete, refused_a_binding])
 def test_the_text_of_a_refusal_with_revisions_in_it_is_marked(refused: Any) -> None:
     """It says of what revision the object is."""
 
@@ -250,8 +249,8 @@ SIGHTS: dict[str, Callable[[Seeing], object]] = {
 }
 
 
-@pytest.mark.parametrize("sees", SIGHTS.values(), ids=SIGHTS)
-@pytest.mark.parametrize("is_near", [False, True])
+@rows("sees", SIGHTS.values(), ids=SIGHTS)
+@rows("is_near", [False, True])
 def test_an_endpoint_that_does_not_say_that_it_marks_may_see_anything(
     sees: Callable[[Seeing], object], *, is_near: bool
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import attrs
-import pytest
 
 from testbed.maps.describing import FIELDS_MAX, VALUE_MAX, described
 from testbed.objects import Map, Node, Note, Pod
@@ -14,6 +13,7 @@ from testbed.objects.condition import Condition
 from testbed.objects.lease import Lease, LeaseSpec
 from testbed.objects.meta import Object
 from testbed.objects.pod import PodStatus
+from tests.rows import rows
 
 
 def shown(value: Object) -> dict[str, object]:
@@ -28,7 +28,7 @@ def pod(phase: str, node: str = "", *, deleted_ms: int | None = None, **status: 
     return made.with_meta(deleted_ms=deleted_ms)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "said", "state"),
     [
         (pod("Pending"), "Pending", "pending"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from testbed.chooser import Chooser
 from testbed.choosers.calm import Calm
 from testbed.client.cache import Cache
@@ -25,6 +23,7 @@ from testbed.store.selector import Selector
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from tests.page.told_pages import AddedUp, arrows_of, page_of
+from tests.rows import rows
 from tests.shared.stage import Cued, Doing, note, world_of
 
 N = "notes/default/n"
@@ -199,7 +198,7 @@ def all_added_up(run: dict[str, Any]) -> dict[str, int]:
     return there.revisions
 
 
-@pytest.mark.parametrize("rows_max", [3, 5, 9])
+@rows("rows_max", [3, 5, 9])
 def test_rows_that_are_left_out_change_the_next_one(rows_max: int) -> None:
     """Few rows are kept, the heaviest; the truth in the end is the same."""
 

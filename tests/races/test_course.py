@@ -6,14 +6,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import pytest
-
 from testbed import ApiError, Client, Evidence, NotFound, World, always
 from testbed.objects import Event, Meta, Note, Reference
 from testbed.races.course import Course, content_of, course_of
 from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.world.scenario import of
+from tests.rows import rows
 from tests.shared.stage import Puppet, note
 
 
@@ -92,9 +91,7 @@ def test_a_course_does_not_count_what_was_there_before() -> None:
     assert with_one != course(zoe=ends, said="its uid is not {uid}")
 
 
-@pytest.mark.parametrize(
-    "step", [gets, writes, records, draws], ids=lambda step: str(step.__name__)
-)
+@rows("step", [gets, writes, records, draws], ids=lambda step: str(step.__name__))
 def test_whatever_comes_out_otherwise_is_another_course(step: Callable[[Client], Any]) -> None:
     """An answer that is a refusal, a record, a pick."""
     with_one, without = course("x", zoe=doing(step, ends)), course(zoe=doing(step, ends))

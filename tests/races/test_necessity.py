@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from testbed.races.necessity import necessary, necessity_lines
+from tests.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("breaks", "needed"),
     [
         (lambda left: {"a", "c"} <= set(left), [True, False, True]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import attrs
-import pytest
 
 from testbed import Client, Evidence, World, always
 from testbed.objects import Note
@@ -14,6 +13,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.turns.option import DELIVER, SERVE
 from testbed.world.scenario import Scenario, find, of
+from tests.rows import rows
 from tests.shared.stage import Puppet, note
 
 HELD = (
@@ -28,7 +28,7 @@ def quiet(name: str, what: str) -> tuple[Race, Scenario, Played]:
     return race, find(name), play(race, find(name))
 
 
-@pytest.mark.parametrize(("name", "what"), HELD)
+@rows(("name", "what"), HELD)
 def test_ends_in_one_stretch_show_the_same(name: str, what: str) -> None:
     """Each end that a race file can name is played."""
     race, recipe, played = quiet(name, what)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testbed.invariant import Violation
 from testbed.races.reason import named_by, nameless, reason_of, same_as
+from tests.rows import rows
 
 
 def reason(claim: str, said: str) -> str:
@@ -13,7 +12,7 @@ def reason(claim: str, said: str) -> str:
     return reason_of(Violation(claim, said, 3, 0))
 
 
-@pytest.mark.parametrize(
+@rows(
     "said",
     [
         "beta/main died of KeyError: 'd' at lab.py:12 in run",
@@ -29,7 +28,7 @@ def test_a_death_is_its_exception_and_its_function(said: str) -> None:
     assert expected == "no_actor_dies: KeyError in run of lab.py"
 
 
-@pytest.mark.parametrize(
+@rows(
     "said",
     [
         "alpha/main died of ValueError: 'c' at lab.py:12 in run",

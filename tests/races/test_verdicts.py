@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from testbed.races.pattern import parse_pattern
 from testbed.races.playing import play, race_of
 from testbed.races.race import Hold, Race, Strike
@@ -15,6 +13,7 @@ from testbed.races.trying import Limits, Trying
 from testbed.races.verdicts import ShownVerdicts
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.scenario import find
+from tests.rows import rows
 
 LATE = """
 scenario: lost_update
@@ -44,7 +43,7 @@ def trying_of(race: Race) -> Trying:
     return Trying(recipe, race.switches, violation, Limits(10_000))
 
 
-@pytest.mark.parametrize("name", ["lost_update", "double_bind", "own_writes_unseen", "time_travel"])
+@rows("name", ["lost_update", "double_bind", "own_writes_unseen", "time_travel"])
 def test_what_is_known_is_what_would_be_played(name: str) -> None:
     """Of drawn parts of a race: each Verdict is that of the Run, whether it was played or not, and
     so is that of the part without its idle lines."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from testbed.errors import RaceRefused
 from testbed.races import yaml_lines as document
 from testbed.races.yaml_lines import BYTES_MAX, DEPTH_MAX, NODES_MAX, Document, parse, quoted, read
+from tests.rows import rows
 
 
 def plain(given: Document) -> object:
@@ -56,7 +57,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "said"), HOSTILE.values(), ids=HOSTILE.keys())
+@rows(("text", "said"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_what_is_hostile_or_broken_is_refused_with_its_line(text: str, said: str) -> None:
     """Whatever it is, in one short error with the place and the next step."""
     with pytest.raises(RaceRefused) as caught:
@@ -67,9 +68,7 @@ def test_what_is_hostile_or_broken_is_refused_with_its_line(text: str, said: str
     assert len(told) < 500
 
 
-@pytest.mark.parametrize(
-    "word", ["no", "on", "true", "1:30", "0o17", "1e3", "null", "~", "2026-01-01", "=", "0x1f"]
-)
+@rows("word", ["no", "on", "true", "1:30", "0o17", "1e3", "null", "~", "2026-01-01", "=", "0x1f"])
 def test_a_scalar_stays_the_text_that_was_written(word: str) -> None:
     """YAML 1.1 takes these for a bool, a number, a date or nothing at all; here they are text."""
     assert read_as(f"a: {word}") == {"a": word}
@@ -147,7 +146,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         read(str(file), RaceRefused)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("wanted", "found"),
     [("text", "a mapping"), ("items", "a mapping"), ("fields", "a list"), ("fields", "'…'")],
 )

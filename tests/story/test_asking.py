@@ -23,7 +23,7 @@ from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.models.incidents import note
 from tests.models.truths import cause_in
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Doing, Puppet
 
 

@@ -15,9 +15,9 @@ from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.binders import two_binders
 from tests.shared.lots import drawing_lots
-from tests.shared.rows import rows
 from tests.shared.stage import Cued, note, world_of
 
 

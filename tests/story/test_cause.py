@@ -44,8 +44,8 @@ from testbed.world.scenario import find
 from tests.models import incidents
 from tests.models.incidents import note
 from tests.models.truths import Truth, can_be_repeated, cause_in
+from tests.rows import rows
 from tests.shared.binders import Bindery
-from tests.shared.rows import rows
 from tests.shared.stage import Cued, world_of
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE

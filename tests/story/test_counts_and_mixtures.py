@@ -14,7 +14,7 @@ from testbed.testing.seek import seek
 from testbed.world.world import World
 from tests.models.incidents import note
 from tests.models.truths import can_be_repeated, cause_in
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Puppet
 
 

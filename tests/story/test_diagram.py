@@ -16,8 +16,8 @@ from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.diagrams import binders, busy, rows_of
-from tests.shared.rows import rows
 from tests.shared.stage import Cued, note, world_of
 
 

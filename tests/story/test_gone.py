@@ -21,7 +21,7 @@ from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.models import incidents
 from tests.models.incidents import note, shop, the_order_is_baked
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Cued, Puppet
 
 STRUCK = "fault*crash baker"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from testbed.faults.crash import Crash
 from testbed.story.growth import BARS, MOVES_MIN, FailureRate, growth, growth_lines
 from testbed.turns.option import DELIVER, FAULT, PICK, SERVE, Option
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 def jump(at: int, low: int = 10) -> Callable[[int], int]:

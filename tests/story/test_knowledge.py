@@ -22,8 +22,8 @@ from testbed.story.knowledge import Act, Knowledge, StaleAct
 from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.binders import two_binders
-from tests.shared.rows import rows
 from tests.shared.stage import Cued, Doing, note, world_of
 
 N, M = "notes/default/n", "notes/default/m"

@@ -9,8 +9,8 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.story.mermaid import escaped, sequence
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.diagrams import binders, busy, rows_of
-from tests.shared.rows import rows
 from tests.shared.stage import note, world_of
 
 TEXT = r"(?:[^;#\n]|#(?:\d+|lt|gt);)+"

@@ -14,7 +14,7 @@ from testbed.story.cause import CauseShape
 from testbed.story.causes import outlived
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import world_of
 
 KEY = "pods/default/p"

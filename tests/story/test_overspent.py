@@ -15,7 +15,7 @@ from testbed.story.cause import Cause, CauseShape
 from testbed.story.opening import cause_of
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import world_of
 
 LABELS = Map(app="web")

@@ -38,8 +38,8 @@ from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.binders import two_binders
-from tests.shared.rows import rows
 from tests.shared.stage import Cued, note, world_of
 from tests.shared.tug import tug_of_war
 

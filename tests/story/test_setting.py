@@ -10,7 +10,7 @@ from testbed.story.reruns.setting import said
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from tests.models.worlds.shelved import race_named
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 def told(name: str, guard: str = "off") -> tuple[Trace, Verdict]:

@@ -13,7 +13,7 @@ from testbed.store.change import Change, Entry
 from testbed.story.values import shown
 from testbed.story.wording import became, changed
 from testbed.turns.trace import Record
-from tests.shared.rows import rows
+from tests.rows import rows
 
 RUNS = ContainerStatus("main", ready=True, state=ContainerState(running=Running(5)))
 ENDED = ContainerStatus("main", restart_count=2, state=ContainerState(terminated=Terminated(137)))

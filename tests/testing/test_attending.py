@@ -15,6 +15,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.rows import rows
+
 WITHIN_S = 300.0
 """Nothing here takes nearly that long; what does, hangs."""
 ADDING = """\
@@ -228,7 +230,7 @@ def session(tree: pytest.Pytester) -> Iterator[subprocess.Popen[str]]:
             started.kill()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@rows("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_a_session_that_is_ended(
     tree: pytest.Pytester, number: signal.Signals
 ) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-import pytest
-
 from testbed.races.expecting import Side, expect
 from testbed.races.racefile import parse
 from testbed.testing.failure import side_text
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.rows import rows
 
 RACE = """
     scenario: lost_update
@@ -27,7 +26,7 @@ def side_of(expected: str, more: str = "") -> Side:
     return expect(race, find("lost_update"), race.expect[0], "a.race.yaml")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expected", "is_as_expected", "said"),
     [
         (f"{{violates: {CLAIM}}}", True, ""),

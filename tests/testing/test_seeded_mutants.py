@@ -8,6 +8,7 @@ import pytest
 
 from tests.models.mutation import drawn, edits_of
 from tests.models.seeded_mutants import EXPLAINED, HUNG, SUBJECTS, Copy, Mutant, mutants_of, sample
+from tests.rows import rows
 from tests.shared.scratch import ROOT
 
 ROOMS = (
@@ -65,7 +66,7 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize("source", EDITED)
+@rows("source", EDITED)
 def test_each_kind_of_mistake_is_made(source: str) -> None:
     """Just these, and what is said of each is what its text then says."""
     edits = edits_of(source)
@@ -77,7 +78,7 @@ def test_each_kind_of_mistake_is_made(source: str) -> None:
         assert edit.after in made
 
 
-@pytest.mark.parametrize("source", LEFT)
+@rows("source", LEFT)
 def test_what_people_read_is_left_as_it_is(source: str) -> None:
     """So is what would only make a name or a handler unknown."""
     assert edits_of(source) == ()

@@ -36,7 +36,7 @@ from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
 from tests.models.worlds.recipes import recipes
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import note, world_of
 
 DRIVERS = ("trio", "direct")

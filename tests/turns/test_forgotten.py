@@ -20,7 +20,7 @@ from testbed.code.whose import TESTBED, whose
 from testbed.errors import HarnessError, NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Cued, Puppet
 
 # mypy: disable-error-code="unused-coroutine, unused-awaitable"

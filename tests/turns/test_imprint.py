@@ -31,8 +31,8 @@ from testbed.turns.suspects import suspects_of
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.lots import drawing_lots
-from tests.shared.rows import rows
 from tests.shared.stage import Puppet, note
 
 COUNTED = SimpleNamespace(times=0)

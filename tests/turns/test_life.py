@@ -22,7 +22,7 @@ from testbed.store.endpoint import Operation
 from testbed.turns.life import Life, Role
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Doing, note, world_of
 from tests.shared.strike import at_every_turn
 

@@ -21,7 +21,7 @@ from testbed.turns.waits import Signal
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 from tests.models.worlds.recipes import recipes
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Doing, Puppet, note, play, world_of
 
 

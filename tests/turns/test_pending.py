@@ -20,7 +20,7 @@ from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options, Pending
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")

@@ -25,7 +25,7 @@ from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import note, world_of
 from tests.shared.strike import Raises
 

@@ -23,7 +23,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import FORMAT, Step, Trace
 from testbed.version import VERSION
 from testbed.world.scenario import find
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import world_of
 
 LOTS = find("tests.shared.lots:drawing_lots")

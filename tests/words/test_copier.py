@@ -11,7 +11,7 @@ from testbed.code.copier import names_of
 from testbed.objects import KINDS, Meta, Note, Object, Pod, PodSpec, Taint
 from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import evolved
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 class Noted(Note):

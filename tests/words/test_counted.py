@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from testbed.words import counted
-from tests.shared.rows import rows
+from tests.rows import rows
 
 PLURALS = re.compile(r"\{[^{}]*\}\*? (runs|deviations|faults|turns|places|classes|ways)\b")
 """A number that is written before a noun which is plural whatever the number is."""

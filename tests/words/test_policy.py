@@ -16,8 +16,8 @@ from testbed.cli import main
 from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.run import play
 from testbed.world.scenario import of
+from tests.rows import rows
 from tests.shared.brushes import PAINTER, Brush, painting
-from tests.shared.rows import rows
 
 PAINTING = of(painting)
 MINE = """

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testbed.code.printable import in_line, printable
-from tests.shared.rows import rows
+from tests.rows import rows
 
 TEXTS = {
     "as it is: ✗ → é 名": "as it is: ✗ → é 名",

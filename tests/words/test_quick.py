@@ -13,7 +13,7 @@ import pytest
 
 from testbed.code.quick import quick
 from testbed.errors import HarnessBug
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 def _tripled(text: str) -> str:

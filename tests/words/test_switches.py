@@ -14,8 +14,8 @@ from actors.scheduler.switches import PROFILES, SCHEDULER, switches_of
 from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import USUAL, Component, on_off, one_of, text_of, told, whole
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.painters import PAINTER, Switches
-from tests.shared.rows import rows
 
 
 @pytest.mark.parametrize(

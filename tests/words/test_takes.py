@@ -7,7 +7,7 @@ from functools import partial, wraps
 from typing import Any
 
 from testbed.code.takes import wrong_count
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 def two(one: int, other: int) -> None:

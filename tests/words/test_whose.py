@@ -17,7 +17,7 @@ import yaml
 
 import testbed
 from testbed.code.whose import INSTALLED, OWN, PYTHON, SHIPPED, TESTBED, whose
-from tests.shared.rows import rows
+from tests.rows import rows
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = sysconfig.get_path("purelib")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.words import MEANT, PAST, WORDS, meant, past, spoken, withheld
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 @rows("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])

@@ -18,7 +18,7 @@ from testbed.turns.option import HOLD, Choice, HoldBack, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")

@@ -6,7 +6,7 @@ import pytest
 
 from testbed import World
 from testbed.errors import ScenarioError
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 @rows("name", ["turns_max", "instant_turns_max"])

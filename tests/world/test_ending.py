@@ -21,7 +21,7 @@ from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Doing, note, world_of
 from tests.shared.strike import Raises
 

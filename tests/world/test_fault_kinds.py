@@ -18,7 +18,7 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.testing.run import play
 from testbed.testing.seek import seek
 from testbed.world.fault_kinds import as_named, check_aim, fault_kinds, fault_of, parse_fault
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 def test_each_file_is_a_kind() -> None:

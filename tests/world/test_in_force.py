@@ -21,8 +21,8 @@ from testbed.testing.run import play
 from testbed.testing.seek import seek
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.rows import rows
 from tests.shared.painters import Oven, Painter, painting
-from tests.shared.rows import rows
 from tests.shared.stage import Cued, world_of
 
 PAINTING = of(painting, "painting")

@@ -20,7 +20,7 @@ from testbed.objects import Meta, Pod
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.scenario import find, of
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Puppet, note
 
 

@@ -25,7 +25,7 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Puppet, note
 
 

@@ -21,7 +21,7 @@ from testbed.world.lap_proof import breach_by_lap
 from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs
 from testbed.world.users_code import standing_at
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 
 
 def made_up(world: World, *, guard: bool = False, pods: int = 3, mode: str = "plain") -> None:

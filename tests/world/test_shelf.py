@@ -8,7 +8,7 @@ from testbed.world import shelf
 from testbed.world.scenario import find, known, of
 from testbed.world.shelf import ISSUE, PLAIN, Page
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 
 PAGES = {page.scenario.name: page for page in shelf.pages()}
 

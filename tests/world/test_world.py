@@ -26,7 +26,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.version import VERSION
 from testbed.world.world import World
-from tests.shared.rows import rows
+from tests.rows import rows
 from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
