@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def pytest_configure(config: pytest.Config) -> None:
     spec = Spec.read(Path(__file__).parent.parent / "docs/spec.md")
     config.pluginmanager.register(SpecReport(spec), "spec-report")
     config.pluginmanager.register(LeftOut(), "left-out")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without Python's garbage collector: what is imported and collected is here to stay,
+    and to walk over it again and again took a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
