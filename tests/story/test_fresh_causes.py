@@ -11,13 +11,12 @@ import re
 from functools import cache
 
 import attrs
-import pytest
 
 from testbed.choosers.uniform import Uniform
 from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.racefile import parse
-from testbed.story.cause import Cause, CauseShape
+from testbed.story.cause import CauseShape
 from testbed.story.diagram import Row, Rows
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
@@ -26,6 +25,7 @@ from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
 from tests.models.truths import Truth, can_be_repeated, cause_in
 from tests.models.worlds import fresh_arrivals, fresh_incidents, fresh_neighbours, fresh_operators
+from tests.rows import rows
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
@@ -43,28 +43,11 @@ class Fresh:
 
 
 FRESH = {
-    "refused_pod": Fresh(
-        Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
-        ("so kubelet-n1 set status.phase of pods/default/c",),
-    ),
     "shrunk_node": Fresh(
         Truth(
             UNREAD, "admin", "update/status nodes/n1", "alpha bind pods/default/c"
         ),
         ("so kubelet-n1 set status.phase of pods/default/c",),
-    ),
-    "sold_twice": Fresh(
-        Truth(
-            OLD, "south", "create notes/default/order-s", "north create notes/default/order-n"
-        ),
-        ("so warehouse set data.state of notes/default/order-s",),
-    ),
-    "two_fields": Fresh(
-        Truth(
-            DISAGREE, "autoscaler", "update notes/default/web", "gitops update notes/default/web"
-        ),
-        ("data.replicas of notes/default/web", "gitops set it", "autoscaler set it"),
-        ("checked_at", "applied_at"),
     ),
     "descheduled": Fresh(
         Truth(
@@ -74,20 +57,6 @@ FRESH = {
             "web create pods/default/web-bkh29",
         ),
         ("descheduler removes pods that default-scheduler binds to n1", "web makes new ones"),
-    ),
-    "finalizer_left": Fresh(
-        Truth(HALF, "keeper", "update notes/default/volume", "keeper update notes/default/volume"),
-        ("crashed", "still has its finalizer testbed.example/keeper"),
-    ),
-    "two_machines": Fresh(
-        Truth(
-            HAPPENED,
-            "cloud",
-            "create notes/default/vm-c8fbt",
-            "cloud create notes/default/vm-gmrqh",
-        ),
-        ("not knowing", "got no answer"),
-        ("failed",),
     ),
     "slow_bind": Fresh(
         Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
@@ -121,17 +90,9 @@ holds:
   until: disruption update/status poddisruptionbudgets/default/web
 """,
     ),
-    "class_between": Fresh(
-        Truth(HALF, "ann", "create pods/default/job-2", "cleaner delete priorityclasses/batch"),
-        ("ann created pods/default/job-1", "refused, Forbidden"),
-    ),
 }  # fmt: skip
 
 NEIGHBOURS = {
-    "given_up": Fresh(
-        Truth(OLD, "alpha", "bind pods/default/c", "beta bind pods/default/d"),
-        ("so owner recorded gave up",),
-    ),
     "late_count": Fresh(
         Truth(
             OLD,
@@ -140,10 +101,6 @@ NEIGHBOURS = {
             "beta create pods/default/b",
         ),
         ("so alpha created pods/default/a",),
-    ),
-    "two_drainers": Fresh(
-        Truth(OLD, "south", "evict pods/default/web-2", "north evict pods/default/web-1"),
-        ("believing that pods/default/web-1 was there", "north evicted it at rv 9"),
     ),
     "two_objects": Fresh(
         Truth(DISAGREE, "ann", "update notes/default/x", "ben update notes/default/y"),
@@ -154,7 +111,11 @@ NEIGHBOURS = {
         ("ann undoes its own writes of data.on",),
     ),
     "third_writer": Fresh(
-        FRESH["two_fields"].truth, FRESH["two_fields"].says, (*FRESH["two_fields"].never, "stamp")
+        Truth(
+            DISAGREE, "autoscaler", "update notes/default/web", "gitops update notes/default/web"
+        ),
+        ("data.replicas of notes/default/web", "gitops set it", "autoscaler set it"),
+        ("checked_at", "applied_at", "stamp"),
     ),
     "finalizer_conflict": Fresh(
         Truth(OLD, "keeper", "update notes/default/volume", "toucher update notes/default/volume"),
@@ -165,39 +126,13 @@ NEIGHBOURS = {
         ("never came back", "still has its finalizer testbed.example/keeper"),
         ("ann",),
     ),
-    "slow_create": Fresh(
-        Truth(
-            HAPPENED,
-            "payer",
-            "create notes/default/payment-1",
-            "payer create notes/default/payment-0",
-        ),
-        ("timed out", "its create took 3,000 ms, as the scenario states"),
-    ),
-    "taken_for_no": Fresh(
-        Truth(HAPPENED, "ann", "not created", "ann create notes/default/a"),
-        ("got no answer",),
-        ("failed",),
-    ),
     "slow_answer": Fresh(
         Truth(OLD, "ann", "create notes/default/mine", "ben create notes/default/other"),
         ("its list took 20,000 ms, as the scenario states",),
     ),
-    "never_bound": Fresh(
-        Truth(HAPPENED, "binder", "get pods/default/c", ""),
-        ("got no answer", "binder wrote nothing after that"),
-    ),
-    "drained": Fresh(
-        Truth(OLD, "binder", "bind pods/default/c", "drainer update nodes/n1"),
-        ("believing that nodes/n1 was not cordoned",),
-    ),
 }
 
 OPERATORS = {
-    "counts_its_own": Fresh(
-        Truth(OLD, "gate", "create pods/default/want-2", "gate create pods/default/want-0"),
-        ("not knowing of pods/default/want-0, which it had itself created",),
-    ),
     "adds_to_its_own": Fresh(
         Truth(OLD, "counter", "update notes/default/n", "counter update notes/default/n"),
         ("to what it was already (step 10)", "its own update of notes/default/n at rv 3"),
@@ -225,33 +160,7 @@ OPERATORS = {
         ("was refused, Conflict",),
         ("pulse",),
     ),
-    "cut_in_two": Fresh(
-        Truth(
-            HALF,
-            "op",
-            "create notes/default/bucket-db",
-            "op create notes/default/bucket-db",
-        ),
-        ("crashed",),
-        ("user",),
-        """
-faults:
-- crash: op
-  after: op create notes/default/bucket-db
-  restart: 2s
-""",
-    ),
     "of_a_dead_life": Fresh(
-        Truth(
-            HAPPENED,
-            "op",
-            "create notes/default/bucket-db",
-            "op create notes/default/bucket-db",
-        ),
-        ("sent before it crashed", "took effect only at", "its next life's delete of it"),
-        ("user",),
-    ),
-    "of_a_dead_life_read": Fresh(
         Truth(
             HAPPENED,
             "op",
@@ -264,23 +173,7 @@ faults:
 }
 REPORT = Truth(OLD, "south", "evict pods/default/web-2", "")
 ARRIVALS = {
-    "late_report": Fresh(
-        REPORT,
-        (
-            "before kubelet's update/status of it came",
-            'status.phase "Pending" → "Running"',
-            "if it had come first, this would have been refused, TooManyRequests",
-        ),
-        ("believing",),
-    ),
     "outage": Fresh(REPORT, ("before kubelet's update/status of it came",), ("watchman",)),
-    "late_policy": Fresh(
-        Truth(OLD, "zoe", "update notes/default/list", ""),
-        (
-            "before admin's update of notes/default/config came",
-            "if it had come first, this would have been refused, Forbidden",
-        ),
-    ),
     "late_archive": Fresh(
         Truth(OLD, "cleaner", "delete notes/default/job", ""),
         (
@@ -288,25 +181,7 @@ ARRIVALS = {
             "if it had come first, nothing would have broken",
         ),
     ),
-    "late_preparation": Fresh(
-        Truth(OLD, "zoe", "update notes/default/list", ""),
-        (
-            "before printer's update of it came",
-            "if it had come first, nothing would have broken",
-        ),
-        ("Forbidden",),
-    ),
     "no_matter": Fresh(
-        Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
-        ("shows no more of why",),
-        ("archivist",),
-        """
-holds:
-- hold: archivist update notes/default/job
-  until: cleaner delete notes/default/job
-""",
-    ),
-    "either_way": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
         ("shows no more of why",),
         ("archivist",),
@@ -339,53 +214,34 @@ def finding(name: str) -> tuple[Trace, Violation]:
     return shrunk.played.trace, shrunk.violation
 
 
-def cause(name: str) -> Cause:
-    """The cause that its story opens with."""
-    return cause_in(*finding(name))
+LATE = re.compile(r" \(step [^)]*\)|, held back since step \d+[^,]*,")
 
 
-@pytest.mark.parametrize("name", ALL)
+@rows("name", ALL)
 def test_the_cause_is_the_one_that_was_written_down(name: str) -> None:
-    """Who did what, and since which write of another it was wrong; with what a reader needs."""
-    fresh, found = ALL[name], cause(name)
+    """Who did what, and since which write of another it was wrong, in few words; with a row for
+    each actor that it names; and what an actor did not know is told once."""
+    trace, violation = finding(name)
+    slice_ = Slice(trace, violation)
+    tale = Sentences(slice_)
+    found = cause_in(trace, violation)
+    fresh = ALL[name]
     assert Truth.told(found) == fresh.truth, found.text
     for words in fresh.says:
         assert words in found.text
     for words in fresh.never:
         assert words not in found.text
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_stranger_can_repeat_it(name: str) -> None:
-    """Each says in few words who did it, and what the other end is."""
-    can_be_repeated(cause(name))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_who_is_named_has_a_row(name: str) -> None:
-    """However few rows there is room for, each actor of the opening stands among them, with what
-    the opening says of it."""
-    trace, violation = finding(name)
-    slice_ = Slice(trace, violation)
-    tale = Sentences(slice_)
+    can_be_repeated(found)
+    # However few rows there is room for.
     assert tale.cause is not None
-    words = set(tale.cause.text.replace(",", " ").replace(";", " ").replace("'s", "").split())
+    words_told = set(tale.cause.text.replace(",", " ").replace(";", " ").replace("'s", "").split())
     for fits in ((4, 4, 4), (18, 36, 37)):
         shown = [row for row in Rows(trace, slice_, tale).shown(fits) if isinstance(row, Row)]
         assert {row.step for row in shown}.issuperset(tale.cause.steps)
-        assert {row.actor for row in shown}.issuperset(slice_.actors & words)
-
-
-LATE = re.compile(r" \(step [^)]*\)|, held back since step \d+[^,]*,")
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_what_an_actor_did_not_know_is_told_once(name: str) -> None:
-    """However many acts it made without it; and not again if the opening says it."""
-    tale = Sentences(Slice(*finding(name)))
+        assert {row.actor for row in shown}.issuperset(slice_.actors & words_told)
+    # However many acts it made without it; and not again if the opening says it.
     late = [text for text in tale.sentences if " before its watch of " in text]
     assert len({LATE.sub("", text) for text in late}) == len(late)
-    assert tale.cause is not None
     since = tale.cause.since
     if since is not None and tale.cause.shape is OLD:
         told = f"its own {since.word} of {since.key} at rv {since.revision}"

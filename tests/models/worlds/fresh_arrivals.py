@@ -12,18 +12,12 @@ from contextlib import suppress
 from typing import Any
 
 from testbed import ApiError, Client, Evidence, StoreEndpoint, World, always
-from testbed.objects import Note, Pod
+from testbed.objects import Pod
 from tests.models import planted
-from tests.models.incidents import note, notes_of
+from tests.models.incidents import note
 from tests.shared.stage import Puppet
 
 # -- a rule of the server would have refused it ---------------------------------------------------
-
-
-def late_report(world: World) -> None:
-    """TRUTH: south evicted the last pod, which no budget counts as long as it is Pending: kubelet's
-    report that it runs was on its way. With that the budget would have refused the eviction."""
-    planted.budget_and_kubelet(world, guard=True)
 
 
 async def mourn(client: Client) -> None:
@@ -39,33 +33,6 @@ def no_outage(see: Evidence) -> str | None:
     """None was recorded."""
     found = [record for record in see.records if record.name == "outage"]
     return "watchman recorded an outage" if found else None
-
-
-async def forbid(client: Client) -> None:
-    """From now on no update is allowed."""
-    await client.update(note("config", updates="never"), whatever_it_was=True)
-
-
-async def sign(client: Client) -> None:
-    """Sign the list, if that is allowed."""
-    with suppress(ApiError):
-        seen = await client.get(Note, "list")
-        await client.update(seen.saying(signed=client.name))
-
-
-def nothing_is_signed(see: Evidence) -> str | None:
-    """Nobody signs."""
-    signed = notes_of(see)["list"].data["signed"]
-    return f"notes/default/list is signed by {signed}" if signed else None
-
-
-def late_policy(world: World) -> None:
-    """TRUTH: zoe signed before admin's update of the config came, after which the server would have
-    refused it."""
-    world.serve(lambda store: planted.Office(store, "office"))
-    world.add(note("list", signed=""), note("config", updates="yes"))
-    world.start(Puppet("admin", forbid), Puppet("zoe", sign), at="office")
-    world.claim(always(nothing_is_signed))
 
 
 # -- no rule, but in the other order nothing would have broken ------------------------------------
@@ -103,40 +70,6 @@ def late_archive(world: World) -> None:
     world.claim(always(kept(is_ever=False)))
 
 
-async def sign_twice(client: Client) -> None:
-    """Sign the list whatever it is; forbid updates, and try to sign it again."""
-    for _ in range(2):
-        with suppress(ApiError):
-            await client.update(note("list", signed=client.name), whatever_it_was=True)
-            await forbid(client)
-
-
-async def prepare(client: Client) -> None:
-    """Make the list ready to be signed."""
-    with suppress(ApiError):
-        await client.update(note("list", signed="", ready="yes"), whatever_it_was=True)
-
-
-def signed_when_ready(see: Evidence) -> str | None:
-    """The list is signed only after it was ready."""
-    for change in see.changes:
-        old: Any = change.old
-        if change.key == "notes/default/list" and old and not any(old.value.data.values()):
-            new: Any = change.new
-            if new.value.data["signed"]:
-                return f"{change.key} is signed, and was not ready"
-    return None
-
-
-def late_preparation(world: World) -> None:
-    """TRUTH: zoe signed before printer's update of the list came. That zoe is refused when it signs
-    again has nothing to do with it."""
-    world.serve(lambda store: planted.Office(store, "office"))
-    world.add(note("list", signed=""), note("config", updates="yes"))
-    world.start(Puppet("printer", prepare), Puppet("zoe", sign_twice), at="office")
-    world.claim(always(signed_when_ready))
-
-
 def no_matter(world: World) -> None:
     """The same, but that a job may never be deleted: then it does not matter what came too late."""
     world.serve(StoreEndpoint)
@@ -144,23 +77,6 @@ def no_matter(world: World) -> None:
     world.start(Puppet("archivist", archive), Puppet("cleaner", clean))
     world.claim(always(kept(is_ever=True)))
     world.needs_no_race = "cleaner deletes it in any"
-
-
-def nothing_is_archived(see: Evidence) -> str | None:
-    """No job is archived."""
-    for change in see.changes:
-        new: Any = change.new
-        if new and new.value.data["archived"]:
-            return f"{change.key} is archived"
-    return None
-
-
-def either_way(world: World) -> None:
-    """The same as late_archive, but that a job may not be archived: then either order breaks a
-    claim, and it helps nobody that one write had been sent in time."""
-    late_archive(world)
-    world.claim(always(nothing_is_archived))
-    world.needs_no_race = "archivist archives it in any"
 
 
 def outage(world: World) -> None:

@@ -24,16 +24,12 @@ from testbed import (
     Cache,
     Client,
     Evidence,
-    NotFound,
-    StoreEndpoint,
-    Unavailable,
     World,
     always,
     no_lasso,
     quiescent,
 )
 from testbed.faults.crash import Crash
-from testbed.faults.lose_reply import LoseReply
 from testbed.objects import (
     Condition,
     Map,
@@ -59,22 +55,6 @@ def no_pod_failed(see: Evidence) -> str | None:
         if pod.status.phase == "Failed":
             return f"{pod.key} ended Failed: {pod.status.reason}"
     return None
-
-
-def refused_pod(world: World) -> None:
-    """Two schedulers each give the last place of a node away; the kubelet refuses one of the pods.
-
-    TRUTH: the scheduler that bound last did not know that the other had bound its pod there.
-    """
-    world.serve(ApiServer)
-    world.serve(partial(Runtime, node="n1"))
-    world.add(Node.of("n1", cpu_m=1000))
-    for pod, name in (("c", "alpha"), ("d", "beta")):
-        world.add(Pod.of(pod, cpu_m=800, scheduler_name=name))
-        world.start(Scheduler(name))
-    world.start(Kubelet("kubelet-n1", "n1"))
-    world.limit(horizon_ms=50_000)
-    world.claim(quiescent(no_pod_failed))
 
 
 async def shrink_node(client: Client) -> None:
@@ -105,47 +85,6 @@ def shrunk_node(world: World) -> None:
     world.claim(quiescent(no_pod_failed))
 
 
-def sells(name: str) -> Callable[[Client], Any]:
-    """Sell the last book if it is on the shelf, and ask the warehouse to send it."""
-
-    async def sell(client: Client) -> None:
-        if not any("book" in item.data for item in (await client.list(Note)).items):
-            await client.create(note(f"order-{name}", book="emma", state="new"))
-
-    return sell
-
-
-async def send_books(client: Client) -> None:
-    """Send each book once; an order for a book that is gone is marked as failed."""
-    orders, seen = Cache(client, Note), client.queue("seen", idle=True)
-    orders.on(add=seen.put)
-    sent: set[str] = set()
-    while True:
-        order = await seen.get()
-        state = "failed" if order.data["book"] in sent else "sent"
-        sent.add(order.data["book"])
-        await client.update(order.saying(state=state))
-
-
-def no_order_failed(see: Evidence) -> str | None:
-    """Whoever has bought a book gets it."""
-    for name, item in notes_of(see).items():
-        if item.data.get("state") == "failed":
-            return f"notes/default/{name} ended as failed"
-    return None
-
-
-def sold_twice(world: World) -> None:
-    """Two shops sell one book, and the warehouse says so of the second order.
-
-    TRUTH: the shop that ordered last did not know of the order of the other.
-    """
-    world.serve(StoreEndpoint)
-    world.start(Puppet("north", sells("n")), Puppet("south", sells("s")))
-    world.start(Puppet("warehouse", send_books))
-    world.claim(quiescent(no_order_failed))
-
-
 # -- two rules that disagree ----------------------------------------------------------------------
 
 
@@ -164,20 +103,6 @@ def keeps(wants: str, own: str) -> Callable[[Client], Any]:
                     await client.update(web.saying(**{own: turn, "replicas": wants}))
 
     return keep
-
-
-def two_fields(world: World) -> None:
-    """Each of two controllers has a field of its own, and both set the replicas.
-
-    TRUTH: autoscaler sets data.replicas to 5 and gitops to 2, for ever; their own fields are named
-    before it in the alphabet, and are not fought over.
-    """
-    world.serve(StoreEndpoint)
-    world.add(note("web", replicas="3", checked_at="", applied_at=""))
-    world.start(Puppet("autoscaler", keeps("5", "checked_at")))
-    world.start(Puppet("gitops", keeps("2", "applied_at")))
-    world.claim(no_lasso())
-    world.needs_no_race = "neither ever has its way"
 
 
 async def deschedule(client: Client) -> None:
@@ -236,54 +161,6 @@ def what_is_deleted_goes(see: Evidence) -> str | None:
         if item.meta.is_terminating:
             return f"notes/default/{name} was deleted, and stays"
     return None
-
-
-def finalizer_left(world: World) -> None:
-    """A controller crashes between the cleaning up and the removal of its finalizer, and when it
-    comes back it leaves alone what is cleaned up.
-
-    TRUTH: keeper cleaned the volume up, crashed, and never removed its finalizer.
-    """
-    world.serve(ApiServer)
-    item = Note(
-        "volume", data=Map(cleaned=""),
-    ).with_meta(finalizers=(KEEPER,))  # fmt: skip
-    world.add(item)
-    world.start(Puppet("keeper", keep_and_release), Puppet("ann", delete_volume))
-    world.allow(Crash("keeper", restart_after_ms=500))
-    world.claim(quiescent(what_is_deleted_goes))
-
-
-# -- did it happen? -------------------------------------------------------------------------------
-
-
-async def order_once(client: Client) -> None:
-    """Make a machine, under a name that the server draws; again if there was no answer."""
-    for _ in range(3):
-        try:
-            await client.create(Note("", data=Map(kind="vm")).with_meta(generate_name="vm-"))
-        except Unavailable:
-            await client.sleep(1000, "retry")
-            continue
-        return
-
-
-def one_machine(see: Evidence) -> str | None:
-    """One machine was wanted."""
-    names = sorted(notes_of(see))
-    return f"1 machine is wanted, and there are {', '.join(names)}" if len(names) > 1 else None
-
-
-def two_machines(world: World) -> None:
-    """A create under a drawn name is repeated after its reply was lost.
-
-    TRUTH: cloud made a second machine since it did not know that the first create had taken
-    effect; nobody told it that it had failed.
-    """
-    world.serve(ApiServer)
-    world.start(Puppet("cloud", order_once))
-    world.allow(LoseReply("cloud"))
-    world.claim(quiescent(one_machine))
 
 
 # -- a latency that the scenario states ------------------------------------------------------------
@@ -493,37 +370,3 @@ def second_server(world: World) -> None:
     world.start(Puppet("mover", move_volume))
     world.allow(Crash("attacher", restart_after_ms=500))
     world.claim(always(no_step_back))
-
-
-# -- a class that is gone -------------------------------------------------------------------------
-
-
-async def two_jobs(client: Client) -> None:
-    """Create two jobs of one class."""
-    for name in ("job-1", "job-2"):
-        with suppress(ApiError):
-            await client.create(Pod.of(name, priority_class_name="batch"))
-
-
-async def remove_batch(client: Client) -> None:
-    """Remove the class."""
-    with suppress(NotFound):
-        await client.delete(PriorityClass("batch", value=5), whatever_it_was=True)
-
-
-def both_jobs_are_there(see: Evidence) -> str | None:
-    """Both jobs, or none of them."""
-    names = [entry.key.rpartition("/")[2] for entry in see.store.snapshot("pods/default/job-")]
-    return f"of job-1 and job-2 there is only {names[0]}" if len(names) == 1 else None
-
-
-def class_between(world: World) -> None:
-    """A class is removed between two creates that name it.
-
-    TRUTH: ann's create of pods/default/job-2 was refused, since cleaner had deleted
-    priorityclasses/batch after job-1 was created.
-    """
-    world.serve(ApiServer)
-    world.add(PriorityClass("batch", value=5))
-    world.start(Puppet("ann", two_jobs), Puppet("cleaner", remove_batch))
-    world.claim(quiescent(both_jobs_are_there))

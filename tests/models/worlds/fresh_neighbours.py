@@ -9,67 +9,32 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import attrs
-
 from actors.apiserver import ApiServer
-from actors.shared.verbs import bind
 from testbed import (
     ApiError,
     Cache,
     Client,
     Evidence,
     StoreEndpoint,
-    Unavailable,
     World,
     always,
     no_lasso,
     quiescent,
 )
 from testbed.faults.crash import Crash
-from testbed.faults.lose_reply import LoseReply
-from testbed.faults.lose_request import LoseRequest
-from testbed.objects import Node, Note, Pod
+from testbed.objects import Note
 from tests.models import planted
-from tests.models.incidents import note, notes_of, pay_in_haste
+from tests.models.incidents import note, notes_of
 from tests.models.worlds import fresh_incidents
 from tests.shared.stage import Puppet
 
 # -- behind two reporters -------------------------------------------------------------------------
 
 
-async def give_up(client: Client) -> None:
-    """Give up each pod that failed."""
-    pods, seen = Cache(client, Pod), client.queue("seen", idle=True)
-    pods.on(update=lambda _, new: seen.put(new))
-    while True:
-        pod = await seen.get()
-        if pod.status.phase == "Failed":
-            client.record("gave up", pod=pod.key)
-
-
-def no_pod_is_given_up(see: Evidence) -> str | None:
-    """Each pod gets its place."""
-    found = [record for record in see.records if record.name == "gave up"]
-    return f"{found[0].facts['pod']} was given up" if found else None
-
-
-def given_up(world: World) -> None:
-    """TRUTH: as in refused_pod; owner only reports what the kubelet has reported."""
-    fresh_incidents.refused_pod(world)
-    world.start(Puppet("owner", give_up))
-    world.claim(always(no_pod_is_given_up))
-
-
 def late_count(world: World) -> None:
     """TRUTH: counter wrote on the quota what it had counted before beta created its pod, so the
     server let alpha create one more."""
     planted.quota_and_count(world, guard=True)
-
-
-def two_drainers(world: World) -> None:
-    """TRUTH: south evicted the last pod believing that the other was there, which north had evicted
-    in several writes; that it was marked for deletion before would have told south nothing."""
-    planted.budget_and_kubelet(world)
 
 
 # -- for ever -------------------------------------------------------------------------------------
@@ -178,38 +143,6 @@ def one_note(see: Evidence) -> str | None:
     return f"{' and '.join(names)} are there" if len(names) > 1 else None
 
 
-def slow_create(world: World) -> None:
-    """TRUTH: payer pays twice, since its first create takes 3,000 ms, as stated, and it waits for
-    one second."""
-    world.serve(StoreEndpoint)
-    world.start(Puppet("payer", pay_in_haste))
-    world.latency("create notes", serve_ms=3000)
-    world.claim(always(one_note))
-    world.needs_no_race = "it never waits for so long"
-
-
-async def say_not_created(client: Client) -> None:
-    """Take no answer for a no."""
-    try:
-        await client.create(note("a"))
-    except Unavailable:
-        client.record("not created", key="notes/default/a")
-
-
-def what_is_not_created_is_not_there(see: Evidence) -> str | None:
-    """Who says so is right."""
-    says = any(record.name == "not created" for record in see.records)
-    return "ann says that notes/default/a is not created" if says and notes_of(see) else None
-
-
-def taken_for_no(world: World) -> None:
-    """TRUTH: ann got no answer to its create, which took effect, and says that it did not."""
-    world.serve(StoreEndpoint)
-    world.start(Puppet("ann", say_not_created))
-    world.allow(LoseReply("ann"))
-    world.claim(always(what_is_not_created_is_not_there))
-
-
 # -- latencies ------------------------------------------------------------------------------------
 
 
@@ -232,58 +165,3 @@ def slow_answer(world: World) -> None:
     world.latency("list notes", answer_ms=20_000)
     world.claim(always(one_note))
     world.needs_no_race = "the answer is too late in every Run"
-
-
-# -- a state at the end ---------------------------------------------------------------------------
-
-
-async def bind_once(client: Client) -> None:
-    """Bind the pod; if there is no answer, leave it at that."""
-    with suppress(ApiError):
-        await bind(client, await client.get(Pod, "c"), "n1")
-
-
-def no_pod_waits(see: Evidence) -> str | None:
-    """The pod got its node."""
-    pod: Any = see.store.peek("pods/default/c")
-    return None if pod.value.is_bound else "pods/default/c waits for ever"
-
-
-def never_bound(world: World) -> None:
-    """TRUTH: a request of binder got no answer and took no effect, and binder did no more."""
-    world.serve(ApiServer)
-    world.add(Node.of("n1", cpu_m=1000), Pod.of("c", cpu_m=100))
-    world.start(Puppet("binder", bind_once))
-    world.allow(LoseRequest("binder"))
-    world.claim(quiescent(no_pod_waits))
-
-
-async def close_node(client: Client) -> None:
-    """Cordon the node."""
-    node = await client.get(Node, "n1")
-    await client.update(attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True)))
-
-
-async def bind_if_open(client: Client) -> None:
-    """Bind the pod to the node if that is not cordoned."""
-    node = await client.get(Node, "n1")
-    if not node.spec.unschedulable:
-        with suppress(ApiError):
-            await bind(client, Pod.of("c"), "n1")
-
-
-def no_bind_to_a_cordoned_node(see: Evidence) -> str | None:
-    """No pod comes to a node that is cordoned."""
-    node: Any = see.store.peek("nodes/n1")
-    is_bind = any(change.key == "pods/default/c" for change in see.changes)
-    if is_bind and node.value.spec.unschedulable:
-        return "nodes/n1 is cordoned, and pods/default/c was bound to it"
-    return None
-
-
-def drained(world: World) -> None:
-    """TRUTH: binder bound the pod believing that n1 was not cordoned; drainer had cordoned it."""
-    world.serve(ApiServer)
-    world.add(Node.of("n1", cpu_m=1000), Pod.of("c", cpu_m=100))
-    world.start(Puppet("binder", bind_if_open), Puppet("drainer", close_node))
-    world.claim(always(no_bind_to_a_cordoned_node))

@@ -10,51 +10,15 @@ from contextlib import suppress
 from functools import partial
 
 from actors.apiserver import ApiServer
-from testbed import ApiError, Cache, Client, Evidence, StoreEndpoint, World, always, quiescent
+from testbed import ApiError, Cache, Client, Evidence, StoreEndpoint, World, quiescent
 from testbed.faults.crash import Crash
 from testbed.objects import ConfigMap, Meta, Note, Owner, Pod
 from tests.models.incidents import note, notes_of
 from tests.shared.stage import Puppet
 
-QUOTA = 2
 FINALIZER = "example.com/bucket"
 
 # -- a Cache that lacks the actor's own writes ----------------------------------------------------
-
-
-async def wish(client: Client) -> None:
-    """Ask for some pods."""
-    for number in range(QUOTA + 1):
-        await client.create(Note(f"want-{number}"))
-
-
-async def admit(client: Client) -> None:
-    """Make a pod for each wish while the Cache shows room for one."""
-    wishes = client.queue("wishes", idle=True)
-    pods, notes = Cache(client, Pod), Cache(client, Note)
-    notes.on(add=wishes.put)
-    await pods.synced()
-    while True:
-        wished = await wishes.get()
-        if len(pods.all()) < QUOTA:
-            with suppress(ApiError):
-                await client.create(Pod.of(wished.meta.name))
-
-
-def the_quota_is_kept(see: Evidence) -> str | None:
-    """There are no more than two pods."""
-    many = len(list(see.store.snapshot("pods/")))
-    return f"{many} pods and a quota of {QUOTA}" if many > QUOTA else None
-
-
-def counts_its_own(world: World) -> None:
-    """A gate admits pods by what its informer shows.
-
-    TRUTH: gate made one pod too many by a Cache that did not show it what it had itself created.
-    """
-    world.serve(StoreEndpoint)
-    world.start(Puppet("user", wish), Puppet("gate", admit))
-    world.claim(always(the_quota_is_kept, reads=("log:pods",)))
 
 
 async def count_by_cache(client: Client) -> None:
@@ -173,14 +137,6 @@ async def use_and_delete(client: Client) -> None:
     await client.delete(item, whatever_it_was=True)
 
 
-async def read_and_delete(client: Client) -> None:
-    """Make a ConfigMap, look at it, and delete it a second later whatever it is by then."""
-    await client.create(ConfigMap("db"))
-    item = await client.get(ConfigMap, "db")
-    await client.sleep(1000, "use")
-    await client.delete(item, whatever_it_was=True)
-
-
 def no_bucket_is_orphaned(see: Evidence) -> str | None:
     """A bucket has its ConfigMap."""
     for name in notes_of(see):
@@ -206,16 +162,6 @@ def late_bucket(world: World) -> None:
     _buckets(world, is_bucket_first=True)
 
 
-def cut_in_two(world: World) -> None:
-    """The same operator may crash.
-
-    TRUTH: op created the bucket and crashed before it had added its finalizer; the delete of user
-    was right.
-    """
-    _buckets(world, is_bucket_first=True)
-    world.allow(Crash("op", restart_after_ms=2000))
-
-
 def of_a_dead_life(world: World) -> None:
     """An operator adds its finalizer first, and may crash.
 
@@ -223,18 +169,6 @@ def of_a_dead_life(world: World) -> None:
     the bucket to delete it; the delete of user believed nothing of finalizers.
     """
     _buckets(world, is_bucket_first=False)
-    world.allow(Crash("op", restart_after_ms=2000))
-
-
-def of_a_dead_life_read(world: World) -> None:
-    """The same, and user looks at its ConfigMap before it deletes it.
-
-    TRUTH: the same; user deletes it blindly, and would whatever finalizers it had seen there.
-    """
-    world.serve(ApiServer)
-    keep = partial(keep_buckets, is_bucket_first=False)
-    world.start(Puppet("user", read_and_delete), Puppet("op", keep))
-    world.claim(quiescent(no_bucket_is_orphaned, reads=()))
     world.allow(Crash("op", restart_after_ms=2000))
 
 
