@@ -26,6 +26,7 @@ from testbed.world.chooser_kinds import chooser_of
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import Scenario, find, known, of
 from tests.models.planted import PLANTED, Planted, onlookers
+from tests.rows import rows
 from tests.shared.stage import Puppet, note
 
 SEEDS = 40
@@ -46,18 +47,12 @@ def violated(recipe: Scenario, switches: dict[str, str], most: int = 2) -> Itera
                 break
 
 
-SHRUNK: dict[str, list[tuple[Scenario, Shrunk]]] = {}
-"""By name of what was planted: its races, shrunk. Two tests look at them."""
-
-
 def shrunk(planted: Planted) -> list[tuple[Scenario, Shrunk]]:
     """Each of its races, shrunk."""
-    if planted.name not in SHRUNK:
-        recipe = of(planted.build)
-        whole = [parse(planted.race, "planted")] if planted.race else []
-        races = whole or violated(recipe, planted.switches)
-        SHRUNK[planted.name] = [(recipe, shrink(race, recipe)) for race in races]
-    return SHRUNK[planted.name]
+    recipe = of(planted.build)
+    whole = [parse(planted.race, "planted")] if planted.race else []
+    races = whole or violated(recipe, planted.switches)
+    return [(recipe, shrink(race, recipe)) for race in races]
 
 
 def lines_of(race: Race) -> list[str]:
@@ -67,8 +62,10 @@ def lines_of(race: Race) -> list[str]:
 
 @EACH
 def test_the_cause_that_was_planted_is_there(planted: Planted) -> None:
-    """Its lines are, and no others; what must stay stays, and what has no part in it goes."""
-    races = list(shrunk(planted))
+    """Its lines are, and no others; what must stay stays, and what has no part in it goes. In the
+    whole World the same lines come to the same breach, word for word, by the same way; and in both
+    Worlds each of them is needed."""
+    races = shrunk(planted)
     assert races
     for _, small in races:
         lines = lines_of(small.race)
@@ -77,13 +74,7 @@ def test_the_cause_that_was_planted_is_there(planted: Planted) -> None:
             assert any(fnmatchcase(line, glob) for line in lines), f"{glob}\n{small.race.text()}"
         assert tuple(sorted(small.race.without)) == planted.goes
         assert not small.cut_off
-
-
-@EACH
-def test_what_is_left_out_changes_nothing(planted: Planted) -> None:
-    """In the whole World the same lines come to the same breach, word for word, by the same way;
-    and in both Worlds each of them is needed."""
-    for recipe, small in shrunk(planted):
+    for recipe, small in races:
         whole = attrs.evolve(small.race, without=())
         played = play(whole, recipe)
         (same,) = (v for v in played.verdict.violations if v.invariant == small.violation.invariant)
@@ -102,7 +93,7 @@ def test_what_is_left_out_changes_nothing(planted: Planted) -> None:
 SHIPPED = ("double_bind", "late_short_write", "lost_update", "two_defaults", "time_travel")
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@rows("name", SHIPPED)
 def test_the_lines_of_a_shipped_race_need_no_smaller_world(name: str) -> None:
     """Whatever was left out, its lines breach the same claim where all is there."""
     recipe = find(name)

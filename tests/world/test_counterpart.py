@@ -787,7 +787,6 @@ def test_a_world_made_by_hand_has_no_note() -> None:
     [
         ("double_bind", ("crash,restart=1s", "stall", "partition", "lose_reply", "lose_request",
                          "server_error", "lag", "clock_step"), 30),
-        ("stolen_slot", ("crash,restart=1s", "partition", "lose_reply"), 20),
         ("late_bind", ("lose_reply", "lose_request", "server_error", "server_error,code=409",
                        "server_error,code=503"), 30),
     ],
@@ -814,7 +813,6 @@ def test_no_struck_run_of_a_confluent_scheduler_is_an_alarm(
     [
         ("crash:kubelet-n1", "status.conditions.PodScheduled.message"),
         ("lose_request:alpha", "status.nominated_node_name"),
-        ("server_error:alpha,code=409", "status.nominated_node_name"),
     ],
 )
 def test_an_order_that_shows_only_under_a_fault_is_an_alarm_of_a_scheduler_too(
