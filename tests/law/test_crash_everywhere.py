@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import product, starmap
+from itertools import product
 from typing import Any
 
 import pytest
@@ -25,8 +25,12 @@ from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import Scenario, known, of
 from testbed.world.world import World
 from tests.models.worlds.recipes import BUSY
+from tests.rows import rows
 from tests.shared.stage import Doing, Puppet, note
 from tests.shared.strike import at_every_turn
+
+Way = tuple[str, int | None]
+"""Under which driver, and after how many milliseconds of virtual time it comes back."""
 
 DRIVERS = ("trio", "direct")
 BUILT_IN = {
@@ -34,25 +38,9 @@ BUILT_IN = {
     "nobody_is_stuck",
 }  # fmt: skip
 RESTARTS = {"never": None, "now": 0, "soon": 10}
-SHORT = (("trio", "never"), ("direct", "now"), ("trio", "soon"))
+SHORT = (("trio", None), ("direct", 0), ("trio", 10))
 """Each driver and each restart, for the two do not touch each other; the rest is `long`."""
-
-
-def how(driver: str, restart: str, *more: object, is_short: bool = True, name: str = "") -> Any:
-    """The parameters of one test."""
-    marks = () if is_short and (driver, restart) in SHORT else (pytest.mark.long,)
-    name = "-".join(filter(None, [name, driver, restart]))
-    return pytest.param(*more, driver, RESTARTS[restart], id=name, marks=marks)
-
-
-HOWS = pytest.mark.parametrize(
-    ("driver", "restart_after_ms"), list(starmap(how, product(DRIVERS, RESTARTS)))
-)
-STRUCK = pytest.mark.parametrize(
-    ("driver", "restart_after_ms"),
-    [how(*each, is_short=each in SHORT[1:]) for each in product(DRIVERS, RESTARTS)],
-)
-"""Of the scenarios: who never comes back is crashed in those whose guard is off."""
+ALL = tuple(product(DRIVERS, RESTARTS.values()))
 
 
 # -- what must hold after each of them ----------------------------------------------------------
@@ -162,27 +150,39 @@ EACH = [
     *((f"{s.name}-each", s, 1, False) for s in known() if s.name in STRIDES),
 ]
 """By name: a scenario, at one turn of how many it is struck, and whether that is not `long`."""
+
+
+def long(name: str, *values: object) -> Any:
+    """The parameters of a test in its long form."""
+    return pytest.param(*values, id=f"{name}-long", marks=pytest.mark.long)
+
+
 EVERY = pytest.mark.parametrize(
-    ("scenario", "stride"),
+    ("scenario", "stride", "ways"),
     [
-        pytest.param(scenario, stride, id=name, marks=() if is_short else (pytest.mark.long,))
-        for name, scenario, stride, is_short in EACH
+        *(
+            pytest.param(each, n, SHORT[1:], id=name)
+            for name, each, n, is_short in EACH
+            if is_short
+        ),
+        *(long(name, each, n, ALL) for name, each, n, _ in EACH),
     ],
 )
+"""Who never comes back is crashed where the guard is off, and in the long form."""
 
 
 @EVERY
-@STRUCK
 def test_a_scenario_stands_a_crash_at_every_turn(
-    scenario: Scenario, stride: int, driver: str, restart_after_ms: int | None
+    scenario: Scenario, stride: int, ways: Sequence[Way]
 ) -> None:
     """Of each of its actors; guarded, it holds all its claims."""
-    struck = 0
-    for target in scenario.world().table.roles:
-        verdicts = sweep(scenario, target, restart_after_ms, driver, guard=True, stride=stride)
-        assert all(verdict.is_held for verdict in verdicts)
-        struck += sum(verdict.faults for verdict in verdicts)
-    assert struck >= 2
+    for driver, restart_after_ms in ways:
+        struck = 0
+        for target in scenario.world().table.roles:
+            verdicts = sweep(scenario, target, restart_after_ms, driver, guard=True, stride=stride)
+            assert all(verdict.is_held for verdict in verdicts)
+            struck += sum(verdict.faults for verdict in verdicts)
+        assert struck >= 2
 
 
 ONE_SIDE = {
@@ -193,37 +193,30 @@ ONE_SIDE = {
 
 
 def unguarded() -> Iterator[Any]:
-    """Scenarios, and whom of each to crash; what is left out is `long`."""
+    """Scenarios, and by what way to crash the actors of each; what is left out is `long`."""
     for name, scenario, stride, is_brief in EACH:
         if scenario.name in ("add_remove_loop", "late_short_write", "pressure_pingpong"):
             continue
-        roles = tuple(scenario.world().table.roles)
-        some = ONE_SIDE.get(scenario.name, roles)
-        others = tuple(name for name in roles if name not in some)
-        for driver, restart in SHORT:
-            is_short = is_brief and some == roles and restart == "never"
-            yield how(driver, restart, scenario, stride, some, is_short=is_short, name=name)
-            if others:
-                more = f"{name}+"
-                yield how(driver, restart, scenario, stride, others, is_short=False, name=more)
+        if is_brief and scenario.name not in ONE_SIDE:
+            yield pytest.param(scenario, stride, SHORT[:1], False, id=name)
+        yield long(name, scenario, stride, SHORT, False)
+        if scenario.name in ONE_SIDE:
+            yield long(f"{name}+", scenario, stride, SHORT, True)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "stride", "targets", "driver", "restart_after_ms"), list(unguarded())
-)
+@pytest.mark.parametrize(("scenario", "stride", "ways", "is_other_side"), list(unguarded()))
 def test_an_unguarded_scenario_stands_a_crash_at_every_turn(
-    scenario: Scenario,
-    stride: int,
-    targets: tuple[str, ...],
-    driver: str,
-    restart_after_ms: int | None,
+    scenario: Scenario, stride: int, ways: Sequence[Way], is_other_side: bool
 ) -> None:
     """Its own claim may be breached by it, but nothing that every World claims."""
-    struck = 0
-    for target in targets:
-        verdicts = sweep(scenario, target, restart_after_ms, driver, guard=False, stride=stride)
-        struck += sum(verdict.faults for verdict in verdicts)
-    assert struck >= 2
+    roles = tuple(scenario.world().table.roles)
+    one = ONE_SIDE.get(scenario.name, roles)
+    for driver, restart_after_ms in ways:
+        struck = 0
+        for target in [role for role in roles if (role not in one) == is_other_side]:
+            verdicts = sweep(scenario, target, restart_after_ms, driver, guard=False, stride=stride)
+            struck += sum(verdict.faults for verdict in verdicts)
+        assert struck >= 2
 
 
 async def persists(client: Client) -> None:
@@ -269,12 +262,21 @@ def test_the_stores_endpoint_may_crash_at_every_turn(driver: str, restart_after_
 
 
 @EVERY
-@STRUCK
 def test_a_scenario_ends_when_its_stores_endpoint_crashes_at_any_turn(
-    scenario: Scenario, stride: int, driver: str, restart_after_ms: int | None
+    scenario: Scenario, stride: int, ways: Sequence[Way]
 ) -> None:
     """An actor that does not retry dies of it, and that is told; nothing of the Store is lost,
     nobody hangs, and whoever was not touched goes on. A Cache tries again for ever."""
+    for driver, restart_after_ms in ways:
+        ends = ends_without_a_store(scenario, stride, driver, restart_after_ms)
+        limits = () if restart_after_ms is not None else ("virtual_ms_max",)
+        assert all(end == "quiet" or end.startswith(limits) for end in ends), ends
+
+
+def ends_without_a_store(
+    scenario: Scenario, stride: int, driver: str, restart_after_ms: int | None
+) -> set[str]:
+    """How its Runs end, each with a crash of the Store's Endpoint at another turn."""
     ends: set[str] = set()
 
     def play(chooser: Struck) -> None:
@@ -290,8 +292,7 @@ def test_a_scenario_ends_when_its_stores_endpoint_crashes_at_any_turn(
 
     runs = at_every_turn("crash store", play, stride=stride)
     assert sum(chooser.has_struck for chooser in runs) >= (7 if stride == 1 else 2)
-    limits = () if restart_after_ms is not None else ("virtual_ms_max",)
-    assert all(end == "quiet" or end.startswith(limits) for end in ends), ends
+    return ends
 
 
 # -- actors with nasty traits -------------------------------------------------------------------
@@ -478,7 +479,7 @@ async def swallows(client: Client) -> None:
     await again()
 
 
-@HOWS
+@rows(("driver", "restart_after_ms"), ALL)
 def test_a_swallower_is_named_whenever_it_crashes(
     driver: str, restart_after_ms: int | None
 ) -> None:
