@@ -15,7 +15,6 @@ import pytest
 
 from testbed.code.whose import USED
 from testbed.search.sources import NEEDED, digests
-from tests.rows import rows
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -53,7 +52,7 @@ def test_imports_are_followed_wherever_they_stand(tree: Path) -> None:
     assert digests(["race"]) == digests(["lab.parts", "race"])
 
 
-@rows("file", ["race.py", "lab/names.py", "lazy.py"])
+@pytest.mark.parametrize("file", ["race.py", "lab/names.py", "lazy.py"])
 def test_an_edit_of_any_of_them_shows(tree: Path, file: str) -> None:
     """And of that one alone."""
     before = digests(["race"])

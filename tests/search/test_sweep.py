@@ -105,32 +105,35 @@ def test_every_place_is_struck_and_those_between_two_writes_are_red() -> None:
 
 
 @pytest.mark.parametrize("recipe", recipes())
-@pytest.mark.parametrize("fault", [Crash(restart_after_ms=0), Compact(), LoseReply()])
 @pytest.mark.parametrize("cells_max", [5, pytest.param(10_000, marks=pytest.mark.long)])
-def test_a_fault_strikes_where_its_cell_says(
-    recipe: Scenario, fault: Fault, cells_max: int
-) -> None:
+def test_a_fault_strikes_where_its_cell_says(recipe: Scenario, cells_max: int) -> None:
     """Replayed from its choices: before it the Step of that row is still to come; after it that
     Step is the last thing that happened, or else the telling of its caller is."""
     calm = recipe.world()
     if calm.needs_no_race:
         pytest.skip("its calm run is violated, so nothing is swept")
     calm.run(Again([0] * 1000), driver="direct", trace=Trace({}, keep=True))
-    cells = sweep(recipe, fault).cells
-    for cell in cells[:: 1 + len(cells) // cells_max]:
-        steps = steps_of(recipe, fault, cell)
-        (at,) = (n for n, step in enumerate(steps) if step.kind == FAULT)
-        assert steps[at].option.verb == fault.word
-        row = calm.trace.steps[cell.place.step - 1]
-        last = steps[at - 1]
-        match cell.place.when:
-            case "before":
-                assert at == cell.place.step - 1
-            case "after":
-                assert (last.number, last.sentence) == (row.number, row.sentence)
-            case told:
-                assert told == "told"
-                assert (last.kind, last.causes[-1]) == ("answer", row.number)
+    for fault in (Crash(restart_after_ms=0), Compact(), LoseReply()):
+        cells = sweep(recipe, fault).cells
+        for cell in cells[:: 1 + len(cells) // cells_max]:
+            strikes_as_it_says(recipe, fault, cell, calm)
+
+
+def strikes_as_it_says(recipe: Scenario, fault: Fault, cell: Cell, calm: World) -> None:
+    """The Run of a cell of a sweep is the calm one up to there."""
+    steps = steps_of(recipe, fault, cell)
+    (at,) = (n for n, step in enumerate(steps) if step.kind == FAULT)
+    assert steps[at].option.verb == fault.word
+    row = calm.trace.steps[cell.place.step - 1]
+    last = steps[at - 1]
+    match cell.place.when:
+        case "before":
+            assert at == cell.place.step - 1
+        case "after":
+            assert (last.number, last.sentence) == (row.number, row.sentence)
+        case told:
+            assert told == "told"
+            assert (last.kind, last.causes[-1]) == ("answer", row.number)
 
 
 def test_a_fault_of_a_request_strikes_only_that_of_its_row() -> None:

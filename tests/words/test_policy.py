@@ -295,7 +295,7 @@ def test_each_command_loads_what_it_is_given_and_says_it_again(
     said(1, "replay", "a.jsonl", "--scenario", shop, *own)
 
 
-@rows("command", ["replay", "check", "explain", "keep"])
+@pytest.mark.parametrize("command", ["replay", "check", "explain", "keep"])
 def test_a_race_file_that_names_a_policy_needs_the_file(
     command: str, shop: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -223,7 +223,7 @@ BROKEN = {
 }
 
 
-@rows("name", BROKEN)
+@pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_found_there_is_refused(name: str, own: Path) -> None:
     """With the name, the reason, and what to do: a module that fails in whatever way, a function
     that is not there, and something that is no function."""
