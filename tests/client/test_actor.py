@@ -15,7 +15,7 @@ from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Apart, Puppet, note, play, world_of
 
 

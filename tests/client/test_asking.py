@@ -13,7 +13,7 @@ from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.objects import Note, Pod
 from testbed.objects.condition import Condition
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import note, play, world_of
 
 A_KIND = "as the kind: expected a class of objects"

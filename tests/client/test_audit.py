@@ -15,7 +15,7 @@ from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Meta, Note, Pod, PodSpec
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import note, world_of
 
 POD = Pod(Meta("p", labels=Map(app="a")), spec=PodSpec("n1", "mine"))

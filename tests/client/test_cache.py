@@ -35,7 +35,7 @@ from testbed.store.store_endpoint import ANY, StoreEndpoint
 from testbed.turns.life import Seat
 from testbed.turns.table import Table
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Apart, Puppet, note, play, world_of
 
 ON_N1 = Selector(fields=(("spec.node_name", "n1"),))

@@ -19,7 +19,7 @@ from testbed.races.racefile import parse
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 Times = list[tuple[str, int]]

@@ -11,7 +11,7 @@ import pytest
 
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import play, world_of
 
 

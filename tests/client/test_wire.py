@@ -15,7 +15,7 @@ from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.endpoints import Clerk, Runtime, file, move
 from tests.shared.stage import note, play, world_of
 

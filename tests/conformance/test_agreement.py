@@ -15,7 +15,7 @@ from tests.conformance.kubelet.evict import Evict
 from tests.conformance.reading import cases_in
 from tests.conformance.shape import Line
 from tests.conformance.timeline import FirstQueue, OneSlot, Timeline
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 FILE, ADMIT, EVICT = (OURS / f"{name}.jsonl.gz" for name in ("timelines", "admit", "evict"))
 Edit = Callable[[Line], None]

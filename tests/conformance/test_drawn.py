@@ -21,8 +21,8 @@ from testbed.objects.affinity import TopologySpreadConstraint
 from testbed.objects.quantity import amounts
 from tests.conformance.answers import IN_VAIN
 from tests.conformance.by_scheduler import Nominated, decider_of, snapshot_of
+from tests.each_row import each_row
 from tests.models.drawn_cases import NAMESPACES, NOW_MS, ZONE, Situation, situations
-from tests.shared.each_row import each_row
 
 WHOLE = settings(
     deadline=None,

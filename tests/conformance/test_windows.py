@@ -6,7 +6,7 @@ import pytest
 
 from testbed.world.world import World
 from tests.conformance.windows import BIND_MS, WATCH_MS, bound, slow, window_ms
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 @pytest.mark.spec("SCH-109", "SCH-110")

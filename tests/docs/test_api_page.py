@@ -11,8 +11,8 @@ import testbed
 from testbed import Cache, Client, Evidence, World
 from testbed.invariants import caches, confluence, events, history, lives, progress, watches
 from testbed.world.fault_kinds import fault_kinds
+from tests.each_row import each_row
 from tests.models.api_page import PAGE, claims, facade, page, points
-from tests.rows import rows
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(?:await )?([\w.]+)", TEXT, re.MULTILINE)
@@ -31,7 +31,7 @@ def test_every_name_of_the_facade_has_its_entry() -> None:
     assert len(points()) >= 9
 
 
-@rows("cls", [Client, Cache, World, Evidence])
+@each_row("cls", [Client, Cache, World, Evidence])
 def test_every_public_member_is_told(cls: type) -> None:
     """With a text, whatever kind of member it is; but for those of the testbed itself."""
     start = TEXT.index(f"### `{cls.__name__}`")

@@ -9,7 +9,7 @@ import pytest
 from testbed.objects.manifests import manifest
 from testbed.objects.manifests.manifest import MISTAKES_MAX
 from testbed.objects.manifests.yaml_stream import BYTES_MAX, DEPTH_MAX, NODES_MAX
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/manifests.md").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def saved(own: Path) -> Path:
     return own
 
 
-@rows(("command", "said"), COMMANDS)
+@each_row(("command", "said"), COMMANDS)
 def test_every_command_prints_what_is_shown(saved: Path, command: str, said: str) -> None:
     """And ends as it says: with 2 where there is a mistake."""
     code, printed = call(command, saved)

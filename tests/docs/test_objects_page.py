@@ -10,10 +10,10 @@ import pytest
 
 import testbed.objects
 from testbed.objects import KINDS, Object
+from tests.each_row import each_row
 from tests.models import objects_page
 from tests.models.api_page import fields_told
 from tests.models.objects_page import PAGE, kinds, page, parts_of
-from tests.rows import rows
 
 TEXT = PAGE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `(\w+)`", TEXT, re.MULTILINE)
@@ -35,7 +35,7 @@ def test_every_class_has_its_entry_once() -> None:
     assert set(kinds()) == set(KINDS)
 
 
-@rows("cls", PARTS, ids=lambda cls: cls.__name__)
+@each_row("cls", PARTS, ids=lambda cls: cls.__name__)
 def test_every_part_can_be_imported_and_every_field_is_told(cls: type) -> None:
     """A user sets a field by what the page says: so each has a row, with its type and a text."""
     assert getattr(testbed.objects, cls.__name__) is cls

@@ -16,7 +16,7 @@ from testbed.races.racefile import parse
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
 from testbed.world.scenario import find
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def shop(own: Path) -> Path:
     return own
 
 
-@rows("fragment", FRAGMENTS)
+@each_row("fragment", FRAGMENTS)
 def test_every_example_matters(fragment: str, shop: Path) -> None:
     """Each of its lines speaks of something, and makes a difference; the file is written back."""
     text = whole(fragment)

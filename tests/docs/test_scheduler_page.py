@@ -10,7 +10,7 @@ from actors.scheduler.switches import SCHEDULER
 from testbed.cli import main
 from testbed.policy import Part
 from testbed.switches import USUAL
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.pages import BLOCK, as_shown, call, commands
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/scheduler.md").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def test_every_command_prints_what_is_shown(folder: Path) -> None:
         assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
 
 
-@rows(
+@each_row(
     ("switch", "guard", "said"),
     [
         ("scores=+Crowded", "off", "alpha made room for pods/default/db on n1"),

@@ -18,7 +18,7 @@ from typing import IO
 import pytest
 
 from testbed.child import can_fork, child_command, child_env, forked, spawned
-from tests.rows import rows
+from tests.each_row import each_row
 
 ROOT = Path(__file__).parent.parent.parent
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
@@ -86,7 +86,7 @@ def test_only_the_door_forks() -> None:
     assert found == ["child.py", "guard.py"]
 
 
-@rows(
+@each_row(
     "code",
     [
         "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'testbed'])",

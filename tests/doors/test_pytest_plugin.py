@@ -19,7 +19,7 @@ import testbed.races.window
 import testbed.strategies
 import testbed.testing.seek  # noqa: F401
 from testbed.world.fault_kinds import fault_kinds
-from tests.rows import rows
+from tests.each_row import each_row
 
 fault_kinds()
 
@@ -290,7 +290,7 @@ def test_marks_of_equal_switches_are_told_apart(tree: pytest.Pytester) -> None:
     tree.runpytest_inprocess("test_mine.py::both_sign[2]").assert_outcomes(failed=1)
 
 
-@rows(
+@each_row(
     ("mark", "takes", "expected"),
     [
         ("(rns=5)", "world", "there is no option of @pytest.mark.testbed 'rns'. Did you mean 'run"),

@@ -23,7 +23,7 @@ from testbed.races.racefile import load
 from testbed.strategies import DrawnCluster, clusters, fault_budgets, runs, workloads
 from testbed.testing.run import NotHeld, Run
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.circle import a_reader
 
 pytestmark = pytest.mark.usefixtures("own")
@@ -259,13 +259,13 @@ TROUBLES: dict[str, Callable[[DrawnCluster], bool]] = {
 }
 
 
-@rows("trouble", TROUBLES)
+@each_row("trouble", TROUBLES)
 def test_each_trouble_occurs(drawn: list[DrawnCluster], trouble: str) -> None:
     """In a few hundred draws, more than once."""
     assert sum(map(TROUBLES[trouble], drawn)) >= 5
 
 
-@rows("trouble", ["a terminating pod", "equal start times on a node"])
+@each_row("trouble", ["a terminating pod", "equal start times on a node"])
 def test_a_trouble_shrinks_to_itself(trouble: str) -> None:
     """One node, as few pods as show it, no budget."""
     one = find(clusters(), TROUBLES[trouble], settings=DRAWS)

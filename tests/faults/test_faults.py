@@ -40,7 +40,7 @@ from testbed.store.endpoint import Operation
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.endpoints import Clerk, Runtime, file, move
 from tests.shared.stage import Puppet, note, play, world_of
 
@@ -140,7 +140,7 @@ def test_each_fault_has_a_word_and_a_reason() -> None:
     assert found == KINDS
 
 
-every_fault = rows("fault", [kind(times_max=2) for kind in KINDS.values()], ids=list(KINDS))
+every_fault = each_row("fault", [kind(times_max=2) for kind in KINDS.values()], ids=list(KINDS))
 
 
 @every_fault
@@ -162,7 +162,7 @@ def test_it_strikes_within_its_budget_and_marks_what_it_touches(fault: Fault) ->
     assert not any(word.startswith(f"{fault.word} ") for words in left for word in words)
 
 
-@rows("kind", [kind for kind in KINDS.values() if kind is not Compact])
+@each_row("kind", [kind for kind in KINDS.values() if kind is not Compact])
 def test_it_strikes_only_whom_it_names(kind: type[Fault]) -> None:
     """A glob over names: what it does not fit is never offered. There is one Store, and whom a
     compaction strikes need not be said."""
@@ -496,7 +496,7 @@ def test_a_message_nobody_waits_for_is_not_lost() -> None:
     assert not any(play(world).offered)
 
 
-@rows(
+@each_row(
     ("code", "kind"),
     [
         (403, Forbidden),

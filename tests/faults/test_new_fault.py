@@ -18,7 +18,7 @@ from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import is_duration, setting_fields
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.scratch import call_copy, copy_with
 
 DOZE = '''"""doze: a program sleeps. A machine may be suspended, and resumes later."""
@@ -80,7 +80,7 @@ class Melt(Fault):
         yield from ()
 
 
-@rows(
+@each_row(
     ("kind", "target", "sentence"),
     [
         (Crash, "alpha", "alpha crashed"),
@@ -98,7 +98,7 @@ def test_a_fault_is_told_in_a_sentence(kind: type[Fault], target: str, sentence:
     assert kind().describe(target) == sentence
 
 
-@rows(
+@each_row(
     ("kind", "recovery"),
     [(Stall, "goes on"), (Partition, "can be reached again"), (Melt, "recovers")],
 )
@@ -107,7 +107,7 @@ def test_it_is_told_what_comes_when_it_is_over(kind: type[Fault], recovery: str)
     assert kind().recovery == recovery
 
 
-@rows("kind", fault_kinds().values())
+@each_row("kind", fault_kinds().values())
 def test_each_setting_has_a_name_of_its_own(kind: type[Fault]) -> None:
     """The first word of its field; what lasts says how long by one of them, as a duration."""
     fields = setting_fields(kind)
@@ -116,7 +116,7 @@ def test_each_setting_has_a_name_of_its_own(kind: type[Fault]) -> None:
     assert not kind.length or is_duration(fields[kind.length])
 
 
-@rows("fields", [("for_ms", "for_pods"), ("at_ms",), ("_hidden",)])
+@each_row("fields", [("for_ms", "for_pods"), ("at_ms",), ("_hidden",)])
 def test_a_setting_has_a_name_of_its_own(fields: tuple[str, ...]) -> None:
     """Two settings of one name, or one called as a moment, could not be told apart."""
     made = attrs.make_class(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 TRIED: list[tuple[int, str]] = []
 

@@ -13,7 +13,7 @@ import pytest
 
 import testbed
 from testbed.version import VERSION
-from tests.rows import rows
+from tests.each_row import each_row
 
 ROOT = Path(__file__).parent.parent.parent
 NAMES = [name for name in testbed.__all__ if name != "__version__"]
@@ -31,7 +31,7 @@ def test_the_names_are_few_and_sorted() -> None:
     assert len(set(testbed.__all__)) == len(testbed.__all__)
 
 
-@rows("name", NAMES)
+@each_row("name", NAMES)
 def test_a_promised_name_can_be_imported(name: str) -> None:
     """And is the very thing its home defines."""
     thing = getattr(testbed, name)
@@ -41,7 +41,7 @@ def test_a_promised_name_can_be_imported(name: str) -> None:
         assert (thing.__module__, thing.__qualname__) == (home, name)
 
 
-@rows("name", NAMES)
+@each_row("name", NAMES)
 def test_a_promised_name_is_documented(name: str) -> None:
     """What it is, in its own words or, if it is a constant, in those of its class."""
     thing = getattr(testbed, name)

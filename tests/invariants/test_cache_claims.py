@@ -20,7 +20,7 @@ from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note, play
 
 Known = dict[str, Note]
@@ -93,8 +93,8 @@ def _drop(known: Known, new: Note) -> None:
 
 
 @pytest.mark.spec("INV-6")
-@rows("by", ["", "2"])
-@rows(
+@each_row("by", ["", "2"])
+@each_row(
     ("tamper", "said"),
     [
         (_undo, "holds notes/default/a as it was"),
@@ -113,7 +113,7 @@ def test_what_never_was_is_found_in_a_cache(
 
 
 @pytest.mark.spec("INV-6")
-@rows(
+@each_row(
     "settings",
     [
         {},

@@ -28,7 +28,7 @@ from testbed.races.shrink import shrink
 from testbed.story.parting import side_by_side
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 
@@ -84,7 +84,7 @@ def test_it_finds_the_lost_update_without_a_claim() -> None:
     }
 
 
-@rows("recipe", [UNORDERED, WHERE])
+@each_row("recipe", [UNORDERED, WHERE])
 def test_it_stays_green_with_the_guard(recipe: Scenario) -> None:
     """Whatever the order, the end is the same, but for what was declared."""
     assert not violated(recipe, 100, guard=True)
@@ -312,7 +312,7 @@ def test_given_and_created_objects_are_alike() -> None:
     assert not Confluent().differences(*ends)
 
 
-@rows(
+@each_row(
     ("ignoring", "is_alarm"),
     [
         (["notes"], False),
@@ -340,7 +340,7 @@ async def _signs(client: Client) -> None:
     await client.update(attrs.evolve(item, data=Map(by=client.name)), whatever_it_was=True)
 
 
-@rows(
+@each_row(
     ("name", "said"),
     [
         ("event", "Did you mean 'events'?"),
@@ -359,7 +359,7 @@ def test_an_unknown_kind_or_field_is_refused(name: str, said: str) -> None:
         assert "Next: name a kind (`leases`), or a field of one" in str(refused.value)
 
 
-@rows(
+@each_row(
     "name",
     ["events", "leases", "spec.node_name", "pods.spec.node_name", "status.conditions.message",
      "data.signed", "meta.labels.app", "pods.status"],
@@ -402,8 +402,8 @@ def _all_notes(see: Evidence) -> int:
     return len(see.store.snapshot("notes/"))
 
 
-@rows("seen_as", [[_all_notes, _in_their_order], [_in_their_order, _all_notes]])
-@rows("only", [None, _all_notes])
+@each_row("seen_as", [[_all_notes, _in_their_order], [_in_their_order, _all_notes]])
+@each_row("only", [None, _all_notes])
 def test_two_of_one_world_are_compared_each_with_its_own_end(
     seen_as: list[Callable[[Evidence], Any]], only: Callable[[Evidence], Any] | None
 ) -> None:

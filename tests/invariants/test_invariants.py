@@ -43,7 +43,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.endpoints import Runtime
 from tests.shared.stage import Puppet, note, play, world_of
 
@@ -86,7 +86,7 @@ async def reader(client: Client) -> None:
         await stream.next()
 
 
-@rows(
+@each_row(
     ("occasion", "at"),
     [
         (COMMIT, ["serve writer/main create notes/default/a", "serve writer/main create *b"]),
@@ -252,7 +252,7 @@ def there_is(name: str) -> Callable[[Evidence], str | None]:
     return exists
 
 
-@rows(
+@each_row(
     ("name", "within_ms", "said"),
     [
         ("at-100", None, ""),
@@ -289,7 +289,7 @@ def test_what_comes_true_in_the_first_turn_after_its_time_is_too_late() -> None:
         assert held or broken(verdict) == "done: it came true too late, 99 ms after the last fault"
 
 
-@rows(
+@each_row(
     ("fault", "within_ms", "held"),
     [
         (Stall("z", by_ms=250), 50, True),
@@ -709,7 +709,7 @@ def test_who_waits_for_a_watch_or_an_idle_inbox_is_not_stuck() -> None:
     assert verdict.end == "quiet"
 
 
-@rows("keep", [True, False])
+@each_row("keep", [True, False])
 def test_a_commit_is_seen_once_whether_the_trace_is_kept_or_not(keep: bool) -> None:
     """What a claim that looks at every turn is shown does not depend on who reads the trace."""
     seen: list[int] = []
@@ -763,7 +763,7 @@ class Minds(Uniform):
     minds_order = True
 
 
-@rows(
+@each_row(
     ("reads", "minds", "clash"),
     [
         (None, True, True),

@@ -39,7 +39,7 @@ from testbed.turns.trace import Trace
 from testbed.world.lap_proof import lasso_of, prove_lasso
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.endpoints import Runtime
 from tests.shared.stage import Doing, Puppet, note
 
@@ -92,7 +92,7 @@ async def for_ever(client: Client) -> None:
 # -- it fires -------------------------------------------------------------------------------------
 
 
-@rows("driver", ["trio", "direct"])
+@each_row("driver", ["trio", "direct"])
 def test_the_calm_run_of_a_ping_pong_proves_it_at_once(driver: str) -> None:
     """In a few laps; who displaces whom, how much a lap writes and how long it takes."""
     verdict = find("tug_of_war").world().run(Calm(), driver=driver)
@@ -490,7 +490,7 @@ HIDDEN = [
 ]  # fmt: skip
 
 
-@rows("do", HIDDEN, ids=lambda do: do.__name__)
+@each_row("do", HIDDEN, ids=lambda do: do.__name__)
 def test_what_stops_in_the_end_is_never_proved(do: Doing) -> None:
     """Forty laps of equal writes, and then none: wherever the actor keeps how far it is."""
     for world in (world_that(do), scenario_of(do).world()):
@@ -551,7 +551,7 @@ class Remaining:
         return [due_ms - now_ms * self.is_careful for due_ms in self.due]
 
 
-@rows(("is_careful", "outcome"), [(True, "violated"), (False, "undecided")])
+@each_row(("is_careful", "outcome"), [(True, "violated"), (False, "undecided")])
 def test_a_life_may_look_at_its_clock_if_it_shows_how_far_off_things_are(
     is_careful: bool, outcome: str
 ) -> None:
@@ -583,7 +583,7 @@ def test_times_are_compared_by_how_far_off_they_are() -> None:
 
 
 @pytest.mark.spec("API-49")
-@rows(("toggles", "outcome"), [(True, "violated"), (False, "undecided")])
+@each_row(("toggles", "outcome"), [(True, "violated"), (False, "undecided")])
 def test_events_are_no_part_of_a_state_and_no_ping_pong(toggles: bool, outcome: str) -> None:
     """Nobody may decide by them: more of them with each lap hide none, and are none alone."""
 
@@ -631,7 +631,7 @@ class Counts(StoreEndpoint):
         return super().handle(operation, caller, now_ms)
 
 
-@rows(("serves", "outcome"), [(StoreEndpoint, "violated"), (Counts, "undecided")])
+@each_row(("serves", "outcome"), [(StoreEndpoint, "violated"), (Counts, "undecided")])
 def test_what_an_endpoint_remembers_is_part_of_it(
     serves: type[StoreEndpoint], outcome: str
 ) -> None:
@@ -641,7 +641,7 @@ def test_what_an_endpoint_remembers_is_part_of_it(
     assert calm(world).outcome == outcome
 
 
-@rows("lags", [(), ("notes",)])
+@each_row("lags", [(), ("notes",)])
 def test_laps_are_proved_before_an_api_server(lags: tuple[str, ...]) -> None:
     """What it remembers is the same again."""
     world = world_that(for_ever)
@@ -667,7 +667,7 @@ class Digested(Puppet):
         return self.says()
 
 
-@rows("grows", [False, True])
+@each_row("grows", [False, True])
 def test_an_actor_may_tell_what_its_memory_comes_to(grows: bool) -> None:
     """`digest` takes the place of its locals, which differ here in what means nothing."""
     laps: list[None] = []
@@ -792,7 +792,7 @@ def test_a_lap_after_a_fault_at_rest_is_proved() -> None:
     assert proof.trace.choices[:fault] == trace.choices[:fault]
 
 
-@rows(
+@each_row(
     "choice", [99, HoldBack(99), Release(0), LetPass(1)], ids=lambda choice: type(choice).__name__
 )
 def test_what_cannot_be_chosen_again_is_no_lap(choice: Choice) -> None:
@@ -905,7 +905,7 @@ def beside(claim: Callable[[], NoLasso] | None) -> Scenario:
     return of(build)
 
 
-@rows(
+@each_row(
     ("claim", "classes"),
     [(None, 1), (lambda: no_lasso(reads=("log:notes",)), 1), (no_lasso, 500)],
     ids=["no claim", "it declares the notes", "it reads all"],

@@ -18,7 +18,7 @@ from testbed.objects.meta import Map, Meta, Revision
 from testbed.objects.note import Note
 from testbed.world.scenario import of
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
 STOPS_AFTER = 30
@@ -51,7 +51,7 @@ def written(value: object, notes: Iterable[Note]) -> dict[str, str]:
 # -- one text -------------------------------------------------------------------------------------
 
 
-@rows(
+@each_row(
     ("text", "unnamed"),
     [
         ("web-x7k2p", "one of notes"),
@@ -137,7 +137,7 @@ def test_who_is_meant_is_seen_within_a_text() -> None:
     assert waits_for("notes/default/web-x7k2p") != waits_for("notes/default/web-9h4hq")
 
 
-@rows("kind", [frozenset, set, Map])
+@each_row("kind", [frozenset, set, Map])
 def test_what_has_no_order_is_written_by_age(kind: type) -> None:
     """Whatever their names are, the older one comes first."""
     notes = [made(f"web-{number * 37 % 100:02}") for number in range(40)]
@@ -259,7 +259,7 @@ def test_what_is_replaced_under_generated_names_for_ever_is_proved() -> None:
     assert outcome_of(replaces, named_anew=()).outcome == "undecided"
 
 
-@rows("do", [counts_what_it_has_seen, counts_in_a_text, piles_up])
+@each_row("do", [counts_what_it_has_seen, counts_in_a_text, piles_up])
 def test_what_only_looks_like_it_is_not_proved(do: object) -> None:
     """It ends."""
     verdict = outcome_of(do)

@@ -24,8 +24,8 @@ from testbed.turns.option import FAULT, SERVE, START
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import Scenario, known, of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.recipes import BUSY
-from tests.rows import rows
 from tests.shared.stage import Doing, Puppet, note
 from tests.shared.strike import at_every_turn
 
@@ -479,7 +479,7 @@ async def swallows(client: Client) -> None:
     await again()
 
 
-@rows(("driver", "restart_after_ms"), ALL)
+@each_row(("driver", "restart_after_ms"), ALL)
 def test_a_swallower_is_named_whenever_it_crashes(
     driver: str, restart_after_ms: int | None
 ) -> None:

@@ -13,8 +13,8 @@ from textwrap import dedent
 import pytest
 
 from testbed.cli.benches.determinism import measure
+from tests.each_row import each_row
 from tests.models.witness import SLOW
-from tests.rows import rows
 
 ROOT = Path(__file__).parent.parent.parent
 # Importing Hypothesis alone makes trio's own shuffling repeatable, which would hide that something
@@ -115,7 +115,7 @@ LEAKS = {
 
 
 @pytest.mark.spec("INV-44")
-@rows("leak", LEAKS.values(), ids=LEAKS.keys())
+@each_row("leak", LEAKS.values(), ids=LEAKS.keys())
 def test_what_reads_the_machine_is_caught(leak: str) -> None:
     """Of an actor that lets something outside the World decide, the digests differ between two
     processes: so they would above."""

@@ -28,6 +28,7 @@ from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Step
+from tests.each_row import each_row
 from tests.models.looking import (
     RUNS,
     RUNS_LONG,
@@ -39,7 +40,6 @@ from tests.models.looking import (
     of_actors,
     says,
 )
-from tests.rows import rows
 from tests.shared.stage import Apart, Doing, Puppet, note
 
 # -- numbers that all commits have counted ---------------------------------------------------------
@@ -228,7 +228,7 @@ SEEN: dict[str, Callable[[Cache[Note]], object]] = {
 }
 
 
-@rows("see", SEEN.values(), ids=SEEN)
+@each_row("see", SEEN.values(), ids=SEEN)
 def test_a_look_into_a_cache_is_marked(see: Callable[[Cache[Note]], object]) -> None:
     """Also of an actor that shares no memory, whose turns commute if nothing else is marked."""
     found = is_seen(of_actors(apart=partial(looks_into_a_cache, see=see)))
@@ -323,7 +323,7 @@ SHARED = {
 }
 
 
-@rows("look", SHARED.values(), ids=SHARED)
+@each_row("look", SHARED.values(), ids=SHARED)
 def test_a_look_at_what_tasks_share_is_marked(look: Doing) -> None:
     """Of an actor that has declared that its tasks share nothing else."""
     assert is_seen(of_actors(apart=look)) == {(), ("nobody_says_odd",)}
@@ -356,7 +356,7 @@ class NearDiary(Diary):
     near = True
 
 
-@rows("kind", [Diary, NearDiary])
+@each_row("kind", [Diary, NearDiary])
 def test_an_endpoint_that_does_not_say_what_it_remembers_keeps_its_order(kind: type[Diary]) -> None:
     """It inherits from one that says so, which is no word about what it adds."""
 
@@ -396,8 +396,8 @@ PEEKS: dict[str, Callable[[Store], object]] = {
 }
 
 
-@rows("see", PEEKS.values(), ids=PEEKS)
-@rows("is_near", [False, True])
+@each_row("see", PEEKS.values(), ids=PEEKS)
+@each_row("is_near", [False, True])
 def test_an_endpoint_that_does_not_say_that_it_marks_is_seen_to_peek(
     see: Callable[[Store], object], *, is_near: bool
 ) -> None:
@@ -531,7 +531,7 @@ def of_deaths(evidence: Evidence) -> str | None:
     return "b died first" if [death.actor for death in evidence.deaths][:1] == ["b"] else None
 
 
-@rows("claim", [of_b_before_a, of_text])
+@each_row("claim", [of_b_before_a, of_text])
 def test_a_claim_about_the_end_may_compare_revisions(claim: Any) -> None:
     """Unless it says what it reads, it may tell the order of all commits."""
     build = claiming(quiescent(claim), a=creates_one, b=creates_one)
@@ -553,7 +553,7 @@ async def dies(client: Client) -> None:
     raise RuntimeError("meant")
 
 
-@rows("when", [quiescent, always])
+@each_row("when", [quiescent, always])
 def test_a_claim_may_tell_who_died_first(when: Any) -> None:
     """Without saying what it reads."""
     seen = is_seen(claiming(when(of_deaths), a=dies, b=dies))
@@ -687,7 +687,7 @@ def the_choices(evidence: Evidence) -> str | None:
     return "long" if len(evidence.choices) > 99 else None
 
 
-@rows(
+@each_row(
     ("claim", "declared", "what"),
     [
         (the_pods, "log:notes", "pods/ in the Store"),

@@ -22,8 +22,8 @@ from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.store import Get, Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.store.watch import Cursor, Watch
+from tests.each_row import each_row
 from tests.models.looking import RUNS, commits, ends_of, is_seen, of_actors, says
-from tests.rows import rows
 from tests.shared.stage import Doing, note
 
 BOTH = {(), ("nobody_says_odd",)}
@@ -100,7 +100,7 @@ ASKS = {
 }
 
 
-@rows(("front", "asks"), ASKS.values(), ids=ASKS)
+@each_row(("front", "asks"), ASKS.values(), ids=ASKS)
 def test_a_precondition_that_all_commits_have_counted_is_marked(
     front: type[StoreEndpoint], asks: Doing
 ) -> None:
@@ -152,7 +152,7 @@ async def refused_a_binding(client: Client, old: Pod) -> None:
     await client.ask(Operation("create", "pods", "p", "default", binding, subresource="binding"))
 
 
-@rows("refused", [refused_a_delete, refused_a_binding])
+@each_row("refused", [refused_a_delete, refused_a_binding])
 def test_the_text_of_a_refusal_with_revisions_in_it_is_marked(refused: Any) -> None:
     """It says of what revision the object is."""
 
@@ -249,8 +249,8 @@ SIGHTS: dict[str, Callable[[Seeing], object]] = {
 }
 
 
-@rows("sees", SIGHTS.values(), ids=SIGHTS)
-@rows("is_near", [False, True])
+@each_row("sees", SIGHTS.values(), ids=SIGHTS)
+@each_row("is_near", [False, True])
 def test_an_endpoint_that_does_not_say_that_it_marks_may_see_anything(
     sees: Callable[[Seeing], object], *, is_near: bool
 ) -> None:

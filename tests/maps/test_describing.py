@@ -13,7 +13,7 @@ from testbed.objects.condition import Condition
 from testbed.objects.lease import Lease, LeaseSpec
 from testbed.objects.meta import Object
 from testbed.objects.pod import PodStatus
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def shown(value: Object) -> dict[str, object]:
@@ -28,7 +28,7 @@ def pod(phase: str, node: str = "", *, deleted_ms: int | None = None, **status: 
     return made.with_meta(deleted_ms=deleted_ms)
 
 
-@rows(
+@each_row(
     ("value", "said", "state"),
     [
         (pod("Pending"), "Pending", "pending"),

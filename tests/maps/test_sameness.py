@@ -15,8 +15,8 @@ from testbed.objects import Note
 from testbed.store.selector import Selector
 from testbed.turns.trace import Step
 from testbed.world.scenario import Scenario, of
+from tests.each_row import each_row
 from tests.maps.walked_maps import agreed, every_path, map_of, some_paths, walk
-from tests.rows import rows
 from tests.shared.stage import Puppet
 
 PATHS_MAX = 24
@@ -150,14 +150,14 @@ def when(see: Evidence) -> str | None:
 PAST = [log_says, changes_say, table_says, lives_say, records_say, numbers_say, texts_say, earlier]
 
 
-@rows("claim", PAST, ids=lambda claim: claim.__name__)
+@each_row("claim", PAST, ids=lambda claim: claim.__name__)
 def test_what_a_claim_tells_of_the_past_is_in_the_state(claim: Callable[..., Any]) -> None:
     """As soon as a claim looks at something of the past, states differ by it."""
     same = check(stage(alpha=ALPHA, beta=BETA))
     assert check(stage(lambda: quiescent(claim), alpha=ALPHA, beta=BETA)) > same
 
 
-@rows("kind", [HasSeen, HasSeenSlots])
+@each_row("kind", [HasSeen, HasSeenSlots])
 def test_what_a_claim_remembers_is_in_the_state(kind: type[Invariant]) -> None:
     """The Store is the same in the end; whether it is violated depends on what was in between."""
     recipe = stage(kind, alpha=ALPHA, beta=BETA)
@@ -238,7 +238,7 @@ def told(see: Evidence) -> str | None:
     return f"{sorted(str(record.facts) for record in see.records)}"
 
 
-@rows("reader", [list_and_watch, watch_from_an_object])
+@each_row("reader", [list_and_watch, watch_from_an_object])
 def test_what_a_watch_may_yet_read_is_in_the_state(reader: Do) -> None:
     """Where x was written twice, the Store says less than a watch will tell."""
     check(stage(lambda: quiescent(told, reads=()), alpha=picks, beta=reader))
@@ -306,7 +306,7 @@ FAULTS: list[tuple[Fault, ...]] = [
 ]  # fmt: skip
 
 
-@rows("faults", FAULTS, ids=lambda faults: faults[0].word)
+@each_row("faults", FAULTS, ids=lambda faults: faults[0].word)
 def test_faults_find_in_a_state_what_they_need(faults: tuple[Fault, ...]) -> None:
     """A watch is resumed at what is left of the history; a life begins again."""
     recipe = stage(
@@ -375,7 +375,7 @@ def test_what_a_claim_asks_of_a_step_is_in_the_state() -> None:
     assert {end.outcome for end in map_of(recipe).ends} == {"held", "violated"}
 
 
-@rows("first", [4, None])
+@each_row("first", [4, None])
 def test_what_waits_to_be_used_is_in_the_state(first: int | None) -> None:
     """What is no variable any more, and stands on the stack until an answer comes; None, too."""
 

@@ -9,7 +9,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.maps.saying import kind_of, said_of, same_of, setting_of, without_numbers
 from testbed.turns.option import Option
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 @attrs.frozen
@@ -54,7 +54,7 @@ SAID = [
 ]  # fmt: skip
 
 
-@rows(("move", "said"), SAID, ids=lambda each: getattr(each, "kind", ""))
+@each_row(("move", "said"), SAID, ids=lambda each: getattr(each, "kind", ""))
 def test_a_move_is_said_in_words(move: Option, said: str) -> None:
     """As a student reads it."""
     assert said_of(move) == said
@@ -96,7 +96,7 @@ def test_a_move_is_found_again_without_its_numbers() -> None:
     assert same_of(first) == same_of(second)
 
 
-@rows(
+@each_row(
     ("said", "left"),
     [
         ("n1 has 1000m cpu, and its pods ask for 1600m", None),

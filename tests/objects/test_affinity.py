@@ -18,7 +18,7 @@ from testbed.objects.affinity import (
     tolerated,
 )
 from testbed.objects.form import from_tree, to_tree
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 TAINT = Taint("gpu", "yes", NO_SCHEDULE)
 

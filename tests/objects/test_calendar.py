@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.objects import calendar
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 DECADES = st.integers(-(10**12), 10**12)
 

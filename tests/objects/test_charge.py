@@ -31,7 +31,7 @@ from testbed.objects.charge import (
     plus,
     scopes_of,
 )
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 def container(

@@ -24,7 +24,7 @@ from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.kinds import KINDS
 from testbed.objects.meta import Map, Object, evolved
 from testbed.objects.quantity import Quantity
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 def wrong(value: Any) -> Any:

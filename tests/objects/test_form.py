@@ -22,8 +22,8 @@ from testbed.objects.meta import wire
 from testbed.objects.plain import DEPTH_MAX, Misfit, frozen, shown
 from testbed.objects.settled import settled
 from testbed.objects.shape import Shape
+from tests.each_row import each_row
 from tests.models.clusters.drawn_trees import headed, inner, leaves, trees_of
-from tests.shared.each_row import each_row
 
 OFTEN = settings(max_examples=100, derandomize=True, deadline=None)
 POD: dict[str, Any] = {

@@ -41,7 +41,7 @@ from testbed.objects import (
 )
 from testbed.objects.codec import decode, encode
 from testbed.objects.form import from_tree, to_tree
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 MODELS: dict[type[Object], Any] = {
     Pod: client.V1Pod,

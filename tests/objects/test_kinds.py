@@ -29,7 +29,7 @@ from testbed.objects import (
 )
 from testbed.objects.event import from_group, to_group
 from testbed.objects.form import from_tree, to_tree
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 AT = "2025-01-01T00:00:07Z"
 FINE = "2025-01-01T00:00:07.250000Z"

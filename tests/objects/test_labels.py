@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from testbed.objects import Requirement
 from testbed.objects.labels import ABSENT, EXISTS, IN, NOT_IN, parse
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 WEB = {"app": "web", "env": "a", "empty": ""}
 

@@ -22,7 +22,7 @@ from testbed.objects import (
 from testbed.objects.form import fields_of
 from testbed.objects.meta import Map, Object, Owner
 from testbed.objects.names import ANNOTATIONS_MAX, RULES, wrong_names
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 ODD = "a\nb"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from testbed.objects import Map, Meta, Node, Note, Object, Pod, PodSpec, Revision
 from testbed.objects.codec import decode, encode
 from testbed.objects.meta import changed_fields, field_of, key_of, prefix_of
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 BOUND = Pod("p", spec=PodSpec("n1"))
 

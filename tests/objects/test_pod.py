@@ -22,7 +22,7 @@ from testbed.objects.pod import (
     Port,
 )
 from testbed.objects.quantity import NANO
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 OFTEN = settings(max_examples=300, derandomize=True, deadline=None)
 Asked = dict[str, Any]

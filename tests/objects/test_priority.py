@@ -29,8 +29,8 @@ from testbed.objects.form import from_tree, to_tree
 from testbed.store.endpoint import Operation
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.counter import Counter, about, finish, refusal, step
-from tests.shared.each_row import each_row
 from tests.shared.stage import Puppet, play, world_of
 
 NODE = "system-node-critical"

@@ -17,7 +17,7 @@ from testbed.objects.quantity import (
     Quantity,
     counted,
 )
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 OFTEN = settings(max_examples=150, derandomize=True, deadline=None)
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]

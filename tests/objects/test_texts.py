@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from testbed.objects import ConfigMap, Map, Meta, Node, Note, Object, Pod, Quantity
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 TWO: Any = {"x": 2}
 

@@ -20,8 +20,8 @@ from testbed.story.knowledge import Knowledge
 from testbed.story.sightings import Sighting
 from testbed.story.slice import Slice
 from testbed.world.scenario import find
+from tests.each_row import each_row
 from tests.page.told_pages import RACES, AddedUp, arrows_of, page_of, subject_of
-from tests.rows import rows
 
 FEW = ("lost_update", "stolen_slot", "late_bind", "crash_and_resync")
 QUIET = ("events/", "leases/")
@@ -39,7 +39,7 @@ def page(request: pytest.FixtureRequest) -> dict[str, Any]:
     return page_of(request.param)
 
 
-@rows("name", FEW)
+@each_row("name", FEW)
 def test_the_truth_of_each_row_is_that_of_the_store(name: str) -> None:
     """At each row, what the rows so far add up to is what the Store had at that revision."""
     run, store = page_of(name)["runs"][0], subject_of(name).trace.played_in.store
@@ -68,7 +68,7 @@ def _last_learned(
     return max(counts, key=lambda each: each.step, default=None)
 
 
-@rows("name", FEW)
+@each_row("name", FEW)
 def test_what_an_actor_believes_is_what_it_knew(name: str) -> None:
     """At each row, each actor takes each object to be as it last learned of it in that life; of
     what it keeps a Cache of, as that Cache shows it."""
@@ -135,7 +135,7 @@ def test_the_parts_of_a_page_fit_each_other(page: dict[str, Any]) -> None:
     assert all(-1 <= each["run"] < len(page["runs"]) for each in page["whatIf"])
 
 
-@rows(
+@each_row(
     ("name", "actor", "key"),
     [
         ("lost_update", "beta", "notes/default/list"),
@@ -251,7 +251,7 @@ def test_what_to_keep_and_how_far_was_looked() -> None:
     ]  # fmt: skip
 
 
-@rows("name", FEW)
+@each_row("name", FEW)
 def test_a_page_keeps_within_its_size(name: str) -> None:
     """Also one with all the Runs that it may show."""
     assert len(encode(page_of(name))) <= BYTES_MAX

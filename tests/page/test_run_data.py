@@ -22,8 +22,8 @@ from testbed.page.truth_log import OBJECTS_MAX
 from testbed.store.selector import Selector
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.each_row import each_row
 from tests.page.told_pages import AddedUp, arrows_of, page_of
-from tests.rows import rows
 from tests.shared.stage import Cued, Doing, note, world_of
 
 N = "notes/default/n"
@@ -198,7 +198,7 @@ def all_added_up(run: dict[str, Any]) -> dict[str, int]:
     return there.revisions
 
 
-@rows("rows_max", [3, 5, 9])
+@each_row("rows_max", [3, 5, 9])
 def test_rows_that_are_left_out_change_the_next_one(rows_max: int) -> None:
     """Few rows are kept, the heaviest; the truth in the end is the same."""
 

@@ -12,7 +12,7 @@ from testbed.races.course import Course, content_of, course_of
 from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.world.scenario import of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 
@@ -91,7 +91,7 @@ def test_a_course_does_not_count_what_was_there_before() -> None:
     assert with_one != course(zoe=ends, said="its uid is not {uid}")
 
 
-@rows("step", [gets, writes, records, draws], ids=lambda step: str(step.__name__))
+@each_row("step", [gets, writes, records, draws], ids=lambda step: str(step.__name__))
 def test_whatever_comes_out_otherwise_is_another_course(step: Callable[[Client], Any]) -> None:
     """An answer that is a refusal, a record, a pick."""
     with_one, without = course("x", zoe=doing(step, ends)), course(zoe=doing(step, ends))

@@ -20,7 +20,7 @@ from testbed.races.expecting import (
 from testbed.races.race import Expectation, Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import find, of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 LATE = """\
@@ -53,7 +53,7 @@ def test_both_sides_of_a_pair_are_played() -> None:
     assert (off.said, on.said) == ("as expected", "as expected")
 
 
-@rows(
+@each_row(
     ("expected", "is_met"),
     [
         ("violates: every_signature_is_kept", True),
@@ -92,7 +92,7 @@ def two_claims(world: World, *, late: bool = False, dies: bool = False) -> None:
     world.claim(always(at_most(1)), always(at_most(2)))
 
 
-@rows(
+@each_row(
     ("switches", "holds", "is_met"),
     [
         ("{}", "at_most_2", True),
@@ -153,7 +153,7 @@ def test_nothing_is_expected_of_a_race_that_says_nothing() -> None:
     assert side.said == "nothing is expected"
 
 
-@rows("said", ["violates: every_signature_is_keept", "holds: [no_actor_die]"])
+@each_row("said", ["violates: every_signature_is_keept", "holds: [no_actor_die]"])
 def test_a_claim_that_nobody_makes_is_refused(said: str) -> None:
     """With its line and the nearest name."""
     with pytest.raises(RaceRefused, match=r"a\.race\.yaml, line 6: there is no claim of lost_up"):
@@ -169,7 +169,7 @@ def test_a_line_that_matched_nothing_is_stale_where_a_breach_is_expected() -> No
     assert [fate.deviation.line for fate in on.unmatched] == [3]
 
 
-@rows(
+@each_row(
     ("wrong", "right", "line"),
     [("alpha update", "alfa update", 3), ("beta get", "bata get", 3)],
 )
@@ -192,7 +192,7 @@ def test_whoever_is_there_or_is_a_glob_is_no_stranger() -> None:
         assert side.stranger(side.played.fates[0]) == ""
 
 
-@rows(
+@each_row(
     ("switches", "said"),
     [
         ("gaurd: on", "there is no switch of lost_update 'gaurd'. Did you mean 'guard'?"),
@@ -244,7 +244,7 @@ def test_a_side_may_be_played_by_either_driver() -> None:
     assert one.played.trace.digest() == other.played.trace.digest()
 
 
-@rows(
+@each_row(
     "expected",
     [
         "violates: every_signature_is_kept",

@@ -10,7 +10,7 @@ from testbed.races.healing import Healed, Healer, applies
 from testbed.races.racefile import parse
 from testbed.races.rewriting import changed
 from testbed.world.scenario import find
-from tests.rows import rows
+from tests.each_row import each_row
 
 FOUND = {
     "lost_update": """
@@ -70,7 +70,7 @@ def healed(text: str) -> str:
     return changed(dedent(text), "a.race.yaml", found.changes, found.added)
 
 
-@rows(("name", "was", "now"), WOUNDS.values(), ids=WOUNDS.keys())
+@each_row(("name", "was", "now"), WOUNDS.values(), ids=WOUNDS.keys())
 def test_a_race_that_no_longer_applies_is_found_again(name: str, was: str, now: str) -> None:
     """By a few Runs; every side shows what is expected, every line speaks of something."""
     text = FOUND[name]
@@ -103,7 +103,7 @@ def test_another_race_for_the_same_claim_is_found_if_nothing_nearby_is() -> None
     assert len(found.race) == 1
 
 
-@rows("text", FOUND.values(), ids=FOUND.keys())
+@each_row("text", FOUND.values(), ids=FOUND.keys())
 def test_what_applies_is_left_alone(text: str) -> None:
     """There is nothing to heal."""
     assert healer(text).is_well

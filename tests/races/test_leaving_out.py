@@ -25,8 +25,8 @@ from testbed.turns.trace import Step
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import Scenario, find, known, of
+from tests.each_row import each_row
 from tests.models.planted import PLANTED, Planted, onlookers
-from tests.rows import rows
 from tests.shared.stage import Puppet, note
 
 SEEDS = 40
@@ -93,7 +93,7 @@ def test_the_cause_that_was_planted_is_there(planted: Planted) -> None:
 SHIPPED = ("double_bind", "late_short_write", "lost_update", "two_defaults", "time_travel")
 
 
-@rows("name", SHIPPED)
+@each_row("name", SHIPPED)
 def test_the_lines_of_a_shipped_race_need_no_smaller_world(name: str) -> None:
     """Whatever was left out, its lines breach the same claim where all is there."""
     recipe = find(name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from testbed.races.necessity import necessary, necessity_lines
-from tests.rows import rows
+from tests.each_row import each_row
 
 
-@rows(
+@each_row(
     ("breaks", "needed"),
     [
         (lambda left: {"a", "c"} <= set(left), [True, False, True]),

@@ -13,7 +13,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.turns.option import DELIVER, SERVE
 from testbed.world.scenario import Scenario, find, of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 HELD = (
@@ -28,7 +28,7 @@ def quiet(name: str, what: str) -> tuple[Race, Scenario, Played]:
     return race, find(name), play(race, find(name))
 
 
-@rows(("name", "what"), HELD)
+@each_row(("name", "what"), HELD)
 def test_ends_in_one_stretch_show_the_same(name: str, what: str) -> None:
     """Each end that a race file can name is played."""
     race, recipe, played = quiet(name, what)

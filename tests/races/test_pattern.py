@@ -7,7 +7,7 @@ from hypothesis import given
 
 from testbed.races.pattern import Pattern, parse_pattern, pattern_of, verbs_and_keys
 from testbed.turns.option import ANSWER, DELIVER, FEED, PICK, RESUME, SERVE, START, WAKE, Option
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.race_texts import DRAWN, POD, SENTENCES
 
 
@@ -21,14 +21,14 @@ def option(
 BIND = "create/binding"
 
 
-@rows(("text", "pattern"), SENTENCES.items(), ids=SENTENCES.keys())
+@each_row(("text", "pattern"), SENTENCES.items(), ids=SENTENCES.keys())
 def test_every_form_is_read_and_printed_back(text: str, pattern: Pattern) -> None:
     """Each part of the sentence is where it belongs."""
     assert parse_pattern(text) == pattern
     assert str(pattern) == text
 
 
-@rows(
+@each_row(
     "text",
     [
         "", "alpha", "alpha bind", "alpha bind pods/default/c now", " alpha get n", "alpha  get n",
@@ -73,7 +73,7 @@ FITS = [
 ]
 
 
-@rows(("text", "speaks_of"), FITS, ids=[text for text, _ in FITS])
+@each_row(("text", "speaks_of"), FITS, ids=[text for text, _ in FITS])
 def test_a_sentence_fits_what_it_speaks_of_and_nothing_else(text: str, speaks_of: Option) -> None:
     """Not another kind, not another actor; by a spoken verb, or by verb and suffix."""
     pattern = parse_pattern(text)
@@ -98,7 +98,7 @@ NEAR = [
 ]
 
 
-@rows(("text", "other"), NEAR, ids=[text for text, _ in NEAR])
+@each_row(("text", "other"), NEAR, ids=[text for text, _ in NEAR])
 def test_what_is_only_near_does_not_fit(text: str, other: Option) -> None:
     """The same object's subresource, a later part, another task, a longer name."""
     pattern = parse_pattern(text)
@@ -106,8 +106,8 @@ def test_what_is_only_near_does_not_fit(text: str, other: Option) -> None:
     assert not pattern.fits(other)
 
 
-@rows("speaks_of", [o for _, o in FITS], ids=str)
-@rows("by_task", [True, False])
+@each_row("speaks_of", [o for _, o in FITS], ids=str)
+@each_row("by_task", [True, False])
 def test_what_an_option_is_called_fits_it(speaks_of: Option, by_task: bool) -> None:
     """By its actor or by its task, also when it is read back."""
     pattern = pattern_of(speaks_of, by_task=by_task, nth=2)

@@ -8,7 +8,7 @@ from testbed.races.playing import Played, play
 from testbed.races.race_chooser import Fate
 from testbed.races.racefile import parse
 from testbed.turns.option import ANSWER, DELIVER, FAULT, FEED, PICK, SERVE, START, WAKE
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.busy import BUSY, LATE
 
 NOTE = "notes/default/n"
@@ -213,7 +213,7 @@ def test_two_lines_for_one_name_hold_it_one_after_the_other() -> None:
 # -- what matched nothing -------------------------------------------------------------------------
 
 
-@rows(
+@each_row(
     ("said", "closest"),
     [
         ("alpha update notes/default/m", f"alpha update {NOTE}"),

@@ -15,7 +15,7 @@ from testbed.races.racefile import load, parse
 from testbed.turns.option import SERVE
 from testbed.world.fault_kinds import fault_of
 from testbed.world.fault_settings import duration, parse_duration
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.race_texts import FULL, RACES, SENTENCES
 
 HOLDS = "scenario: x\nholds:\n"
@@ -128,7 +128,7 @@ def test_any_race_is_read_as_it_was_written(race: Race) -> None:
     assert parse(race.text(), "a.race.yaml") == race
 
 
-@rows("text", SENTENCES)
+@each_row("text", SENTENCES)
 def test_each_form_stands_in_a_race_file(text: str) -> None:
     """Behind `hold`, behind `until`, behind `after`; in quotes only if it begins with a glob."""
     said = text if text[0] != "*" else f'"{text}"'
@@ -141,7 +141,7 @@ def test_each_form_stands_in_a_race_file(text: str) -> None:
     assert race.faults[0].moment == SENTENCES[text]
 
 
-@rows(
+@each_row(
     ("text", "ms"),
     [("0ms", 0), ("100ms", 100), ("5s", 5000), ("5 s", 5000), ("2m", 120_000), ("1h", 3_600_000)],
 )
@@ -151,7 +151,7 @@ def test_a_duration_is_whole_milliseconds(text: str, ms: int) -> None:
     assert parse_duration(duration(ms)) == ms
 
 
-@rows("text", ["5", "s", "1.5s", "5 days", "-s", "9999999999s", "5s5s"])
+@each_row("text", ["5", "s", "1.5s", "5 days", "-s", "9999999999s", "5s5s"])
 def test_what_is_no_duration_is_none(text: str) -> None:
     """No unit, no number, a fraction, too much of it."""
     assert parse_duration(text) is None
@@ -260,7 +260,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@rows(("text", "line", "said"), REFUSED.values(), ids=REFUSED.keys())
+@each_row(("text", "line", "said"), REFUSED.values(), ids=REFUSED.keys())
 def test_every_mistake_is_told_with_its_line(text: str, line: int, said: str) -> None:
     """And with what to write instead."""
     with pytest.raises(RaceRefused) as caught:

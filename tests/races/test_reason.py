@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from testbed.invariant import Violation
 from testbed.races.reason import named_by, nameless, reason_of, same_as
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def reason(claim: str, said: str) -> str:
@@ -12,7 +12,7 @@ def reason(claim: str, said: str) -> str:
     return reason_of(Violation(claim, said, 3, 0))
 
 
-@rows(
+@each_row(
     "said",
     [
         "beta/main died of KeyError: 'd' at lab.py:12 in run",
@@ -28,7 +28,7 @@ def test_a_death_is_its_exception_and_its_function(said: str) -> None:
     assert expected == "no_actor_dies: KeyError in run of lab.py"
 
 
-@rows(
+@each_row(
     "said",
     [
         "alpha/main died of ValueError: 'c' at lab.py:12 in run",

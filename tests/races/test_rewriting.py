@@ -16,7 +16,7 @@ from testbed.races.pattern import parse_pattern
 from testbed.races.race import Deviation, Expectation, Picked, Race
 from testbed.races.racefile import parse
 from testbed.races.rewriting import changed, kept
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.race_texts import FULL, RACES
 
 TEXT = """\
@@ -72,7 +72,7 @@ expect:
 """
 
 
-@rows(
+@each_row(
     ("text", "rest"),
     [
         ("expect: {violates: a#b}\n", SIDES),

@@ -10,7 +10,7 @@ import pytest
 from testbed.errors import RaceRefused, ScenarioError
 from testbed.races.trust import Named, Trust, allowed, folders_of, is_installed, line_for, trust_in
 from testbed.world.scenario import known
-from tests.rows import rows
+from tests.each_row import each_row
 
 MARK = """
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_what_is_installed_may_be_run() -> None:
             assert allowed(named(name), NOTHING).build is scenario.build
 
 
-@rows(
+@each_row(
     "name",
     [
         "marker:race", "mine.marker:race", "os:system", "scenarios.marker:race", "subprocess:run",
@@ -64,7 +64,7 @@ def test_what_a_file_alone_names_is_refused(name: str, mark: Path) -> None:
     assert set(sys.modules) == before
 
 
-@rows("name", ["", "../marker:race", "marker:race()", "a b", "marker:", "/etc"])
+@each_row("name", ["", "../marker:race", "marker:race()", "a b", "marker:", "/etc"])
 def test_what_is_no_name_is_refused(name: str, mark: Path) -> None:
     """Whoever vouches for it."""
     with pytest.raises(RaceRefused, match=r"line 2: .* is no name of a scenario"):
@@ -154,7 +154,7 @@ def test_a_folder_that_is_none_is_refused(own: Path) -> None:
     assert folders_of([str(own), "."]) == (str(own), ".")
 
 
-@rows(
+@each_row(
     ("trust", "said"),
     [
         (trust_in("lost_update"), "testbed replay 'a b.race.yaml' --twice"),

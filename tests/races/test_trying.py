@@ -14,7 +14,7 @@ from testbed.objects import Note
 from testbed.races.race import Race
 from testbed.races.trying import Limits, Trying
 from testbed.world.scenario import of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 
@@ -44,15 +44,15 @@ WAYS: list[Any] = [
 ]
 
 
-@rows("way", WAYS)
-@rows("raised", [KeyError("gone"), ScenarioError("gone")])
+@each_row("way", WAYS)
+@each_row("raised", [KeyError("gone"), ScenarioError("gone")])
 def test_what_the_scenario_raises_is_no_breach(way: Any, raised: Exception) -> None:
     """What it needs may have been left out."""
     assert way(trying_with(raised)) is None
 
 
-@rows("way", WAYS)
-@rows("raised", [HarnessBug("broken"), ReplayDiverged("otherwise")])
+@each_row("way", WAYS)
+@each_row("raised", [HarnessBug("broken"), ReplayDiverged("otherwise")])
 def test_that_no_run_can_be_believed_ends_the_shrink(way: Any, raised: Exception) -> None:
     """A bug of the testbed, and a Run that the World alone does not decide."""
     with pytest.raises(type(raised)):

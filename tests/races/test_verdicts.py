@@ -13,7 +13,7 @@ from testbed.races.trying import Limits, Trying
 from testbed.races.verdicts import ShownVerdicts
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.scenario import find
-from tests.rows import rows
+from tests.each_row import each_row
 
 LATE = """
 scenario: lost_update
@@ -43,7 +43,7 @@ def trying_of(race: Race) -> Trying:
     return Trying(recipe, race.switches, violation, Limits(10_000))
 
 
-@rows("name", ["lost_update", "double_bind", "own_writes_unseen", "time_travel"])
+@each_row("name", ["lost_update", "double_bind", "own_writes_unseen", "time_travel"])
 def test_what_is_known_is_what_would_be_played(name: str) -> None:
     """Of drawn parts of a race: each Verdict is that of the Run, whether it was played or not, and
     so is that of the part without its idle lines."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from testbed.errors import RaceRefused
 from testbed.races import yaml_lines as document
 from testbed.races.yaml_lines import BYTES_MAX, DEPTH_MAX, NODES_MAX, Document, parse, quoted, read
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def plain(given: Document) -> object:
@@ -57,7 +57,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@rows(("text", "said"), HOSTILE.values(), ids=HOSTILE.keys())
+@each_row(("text", "said"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_what_is_hostile_or_broken_is_refused_with_its_line(text: str, said: str) -> None:
     """Whatever it is, in one short error with the place and the next step."""
     with pytest.raises(RaceRefused) as caught:
@@ -68,7 +68,9 @@ def test_what_is_hostile_or_broken_is_refused_with_its_line(text: str, said: str
     assert len(told) < 500
 
 
-@rows("word", ["no", "on", "true", "1:30", "0o17", "1e3", "null", "~", "2026-01-01", "=", "0x1f"])
+@each_row(
+    "word", ["no", "on", "true", "1:30", "0o17", "1e3", "null", "~", "2026-01-01", "=", "0x1f"]
+)
 def test_a_scalar_stays_the_text_that_was_written(word: str) -> None:
     """YAML 1.1 takes these for a bool, a number, a date or nothing at all; here they are text."""
     assert read_as(f"a: {word}") == {"a": word}
@@ -146,7 +148,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         read(str(file), RaceRefused)
 
 
-@rows(
+@each_row(
     ("wanted", "found"),
     [("text", "a mapping"), ("items", "a mapping"), ("fields", "a list"), ("fields", "'…'")],
 )

@@ -15,8 +15,8 @@ from testbed.search.search import Search
 from testbed.search.usual import usual_search
 from testbed.world import shelf
 from testbed.world.shelf import CONTROL, LESSON, PAIR, Page
+from tests.each_row import each_row
 from tests.models.worlds.shelved import race_named
-from tests.shared.each_row import each_row
 
 PAGES = shelf.pages()
 PAIRS = [page for page in PAGES if page.kind == PAIR]

@@ -17,10 +17,10 @@ from testbed.turns.option import SERVE
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, known, play_runs
+from tests.each_row import each_row
 from tests.models.witness import SLOW
 from tests.models.worlds.recipes import BUSY
 from tests.models.worlds.shelved import race_named
-from tests.shared.each_row import each_row
 
 BRIEF = [
     pytest.param(each, id=each.name, marks=(pytest.mark.long,) if each.name in SLOW else ())

@@ -19,7 +19,7 @@ from testbed.errors import ReplayDiverged
 from testbed.objects import Note
 from testbed.search.crossing import TURNS_MIN, Crossing
 from testbed.world.scenario import find, of, play_runs
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Apart, note
 
 AGAIN = "testbed search mine --effort complete"
@@ -108,7 +108,7 @@ def a_moment_between(world: World) -> None:
     world.claim(always(nobody_sees_an_empty_box, reads=()))
 
 
-@rows("build", [a_shared_object, a_shared_decision, a_moment_between])
+@each_row("build", [a_shared_object, a_shared_decision, a_moment_between])
 def test_what_actors_share_beside_the_store_is_noticed(build: Callable[..., None]) -> None:
     """The search sees one class and no breach; the turn, what it showed and the actor are told."""
     with pytest.raises(ReplayDiverged) as caught:
@@ -159,7 +159,7 @@ def test_drawn_orders_keep_what_must_stay_in_order() -> None:
         assert done == (1 << len(past)) - 1
 
 
-@rows(
+@each_row(
     ("name", "switches", "least"),
     [
         ("lost_update", {"guard": "off"}, 2),

@@ -7,7 +7,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.search.finding import Finding, Findings, cause_of, legality, reason
 from testbed.search.planned_run import Breach, Outcome
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.findings import finding, violated
 
 
@@ -51,7 +51,7 @@ def test_who_dies_in_one_place_dies_of_one_cause() -> None:
     assert cause_of(shape, one) == cause_of(Race("double_bind"), other)
 
 
-@rows(
+@each_row(
     "text",
     [
         BIND.format("alpha", "c", "alpha", "d"),
@@ -84,7 +84,7 @@ def test_each_fault_says_why_it_may_happen() -> None:
     assert lost.why.startswith("An operation has taken effect, and its caller is not told.")
 
 
-@rows(
+@each_row(
     ("text", "told"),
     [
         ("lose_reply: alpha get notes/default/n\n    after: alpha get notes/default/n",

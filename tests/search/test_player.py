@@ -9,11 +9,11 @@ from testbed.errors import UnknownName
 from testbed.search.planned_run import Outcome, PlannedRun, SearchTask
 from testbed.search.player import Player
 from testbed.turns.option import Choice
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.planned_runs import CHOOSERS, planned_runs
 
 
-@rows("name", CHOOSERS)
+@each_row("name", CHOOSERS)
 def test_a_run_does_not_depend_on_what_its_player_played_before(name: str) -> None:
     """Whoever plays it, and after what: the same Outcome, to the byte."""
     task = SearchTask("double_bind", faults=("crash",))

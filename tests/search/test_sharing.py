@@ -13,7 +13,7 @@ import pytest
 from testbed.child import Jobs
 from testbed.search import sharing
 from testbed.search.sharing import shared_out
-from tests.rows import rows
+from tests.each_row import each_row
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there a process is forked")
 HERE, TWO = os.getpid(), Jobs(2)
@@ -31,7 +31,7 @@ def where(part: int) -> tuple[int, bool]:
     return part * part, os.getpid() == HERE
 
 
-@rows("jobs", [1, 2, 3, 20])
+@each_row("jobs", [1, 2, 3, 20])
 def test_results_come_in_order_whoever_makes_them(jobs: int) -> None:
     """All of them, once each; one process makes them itself."""
     results = list(shared_out(where, 10, Jobs(jobs)))
@@ -63,7 +63,7 @@ def test_a_process_that_dies_changes_no_result(tmp_path: Path) -> None:
     assert [part for part, is_here in results if is_here] == [2, 5]
 
 
-@rows("error", [ZeroDivisionError, SystemExit])
+@each_row("error", [ZeroDivisionError, SystemExit])
 def test_what_raises_raises_here_at_its_turn(error: type[BaseException]) -> None:
     """After all results before it."""
 

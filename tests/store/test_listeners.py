@@ -13,7 +13,7 @@ from testbed.store.change import Change
 from testbed.store.footprint import NOTHING, Footprint
 from testbed.store.listeners import Listeners
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Cued, Puppet, note
 
 TAIL, OTHER = (Footprint(writes=frozenset({key})) for key in ("cursor:a/pods", "cursor:b/pods"))

@@ -33,7 +33,7 @@ from testbed.objects.labels import parse
 from testbed.store.endpoint import Operation
 from testbed.store.retold import operation_from
 from testbed.store.selector import Selector
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 META = Meta("p", "shop", "u-1", Revision(7), 1000, Map(a="1"), Map(b="2"), owners=(
     Owner("v1", "Pod", "o", "u-2", controller=True),

@@ -16,7 +16,7 @@ from testbed.store.change import Change, Entry
 from testbed.store.footprint import Marks
 from testbed.store.store import Store, plural_of
 from testbed.store.txn import ONWARD, Compare, Delete, Get, Put, end_of
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 KEYS = ("nodes/n", "notes/a", "pods/a", "pods/a/x", "pods/b", "podsa")
 PREFIXES = ("", "p", "pods", "pods/", "pods/a", "nodes/", "none/")

@@ -7,7 +7,7 @@ import pytest
 from testbed.errors import Invalid
 from testbed.store.change import Entry
 from testbed.store.txn import ONWARD, Compare, Delete, Get, Put, check_operations, end_of
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 ENTRY = Entry("pods/a", "m", created=3, revision=7, version=2)
 

@@ -21,9 +21,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.incidents import note
 from tests.models.truths import cause_in
-from tests.rows import rows
 from tests.shared.stage import Doing, Puppet
 
 
@@ -127,7 +127,7 @@ def without_care_and_cache(world: World) -> None:
     Outing(minds=False, by_cache=True)(world)
 
 
-@rows("build", [with_care, with_care_and_cache])
+@each_row("build", [with_care, with_care_and_cache])
 def test_who_would_have_stayed_at_home_acted_on_old_news(build: Callable[..., None]) -> None:
     """With the news known there is no picnic: so the belief was the cause."""
     shrunk = seek(build, runs=400).shrunk
@@ -137,7 +137,7 @@ def test_who_would_have_stayed_at_home_acted_on_old_news(build: Callable[..., No
     assert 'data.sky of notes/default/weather was "clear"' in cause.text
 
 
-@rows("build", [without_care, without_care_and_cache])
+@each_row("build", [without_care, without_care_and_cache])
 def test_who_would_have_gone_anyway_is_not_accused_of_a_belief(build: Callable[..., None]) -> None:
     """With the news known there is a picnic all the same: it is said what was done, and no more."""
     shrunk = seek(build, runs=400).shrunk
@@ -169,7 +169,7 @@ def without_a_plan(world: World) -> None:
     Outing(minds=False, by_cache=True, actors=(planned(minds=False, looks=0), rain))(world)
 
 
-@rows("build", [with_a_plan, with_a_plan_and_more_looks])
+@each_row("build", [with_a_plan, with_a_plan_and_more_looks])
 def test_who_decided_some_turns_ago_is_asked_when_it_looked(build: Callable[..., None]) -> None:
     """It acts on no record, so it may have decided by its first look. The news must come before
     that: later it would have its picnic all the same, being out already."""
@@ -257,8 +257,8 @@ class Resting(Chooser):
         return options.ready + [fault.key for fault in options.faults].index(actor)
 
 
-@rows("holds", [False, True])
-@rows(
+@each_row("holds", [False, True])
+@each_row(
     ("build", "shape"),
     [
         (with_care_after_a_crash, CauseShape.OLD_NEWS),

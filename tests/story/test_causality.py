@@ -15,7 +15,7 @@ from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.binders import two_binders
 from tests.shared.lots import drawing_lots
 from tests.shared.stage import Cued, note, world_of
@@ -69,7 +69,7 @@ def naive(steps: list[Step]) -> nx.DiGraph:
     return graph
 
 
-@rows("name", WORLDS)
+@each_row("name", WORLDS)
 def test_the_order_is_that_of_all_pairs(name: str) -> None:
     """Last writers and last readers are enough: one by one, the pairs are ordered as by comparing
     all with all; and no edge stands that others imply."""

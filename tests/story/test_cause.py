@@ -41,10 +41,10 @@ from testbed.story.wording import known_by
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.each_row import each_row
 from tests.models import incidents
 from tests.models.incidents import note
 from tests.models.truths import Truth, can_be_repeated, cause_in
-from tests.rows import rows
 from tests.shared.binders import Bindery
 from tests.shared.stage import Cued, world_of
 
@@ -174,13 +174,13 @@ def cause(name: str) -> Cause:
     return cause_in(*finding(name))
 
 
-@rows("name", TRUTHS)
+@each_row("name", TRUTHS)
 def test_the_cause_is_the_one_that_people_know(name: str) -> None:
     """Who did what, and since which write of whom it was wrong; and what shape that has."""
     assert Truth.told(cause(name)) == TRUTHS[name], cause(name).text
 
 
-@rows("name", TRUTHS)
+@each_row("name", TRUTHS)
 def test_a_stranger_can_repeat_it(name: str) -> None:
     """Each says in few words who did it, and what the other end is."""
     can_be_repeated(cause(name))
@@ -202,7 +202,7 @@ def test_a_sentence_is_shortened_from_its_end() -> None:
     assert len(sentence("w " * 90).split()) == WORDS_MAX
 
 
-@rows(
+@each_row(
     ("revision", "said"),
     [
         (4, "as it listed at rv 4 (step 10)"),
@@ -253,7 +253,7 @@ WHOLE = {
 }
 
 
-@rows("name", WHOLE)
+@each_row("name", WHOLE)
 def test_the_whole_sentences(name: str) -> None:
     """One of each shape, to the letter."""
     assert cause(name).text == WHOLE[name]
@@ -339,7 +339,7 @@ def test_a_trace_alone_gives_the_cause_of_its_race() -> None:
     assert found == cause("double_bind")
 
 
-@rows("first", ["owner", "colour"])
+@each_row("first", ["owner", "colour"])
 def test_of_what_was_missed_the_write_counts_that_the_claim_speaks_of(first: str) -> None:
     """Not the first one and not the last one, but that which made the belief false."""
 
@@ -460,7 +460,7 @@ def test_who_has_its_answer_and_does_no_more_is_not_half_done() -> None:
     assert (found.shape, found.did) == (CauseShape.UNKNOWN, "audited")
 
 
-@rows("name", ["stolen_slot", "hostile_schedulers", "leader_overlap"])
+@each_row("name", ["stolen_slot", "hostile_schedulers", "leader_overlap"])
 def test_both_ends_of_a_cause_are_rows(name: str) -> None:
     """However long the Run, and however few rows there is room for."""
     trace, violation = finding(name)

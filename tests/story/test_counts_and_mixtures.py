@@ -12,9 +12,9 @@ from testbed.objects import Note
 from testbed.story.cause import Cause, CauseShape
 from testbed.testing.seek import seek
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.incidents import note
 from tests.models.truths import can_be_repeated, cause_in
-from tests.rows import rows
 from tests.shared.stage import Puppet
 
 
@@ -86,7 +86,7 @@ def cause(build: Callable[..., None]) -> Cause:
     return cause_in(shrunk.played.trace, shrunk.violation)
 
 
-@rows("build", [by_cache, by_list])
+@each_row("build", [by_cache, by_list])
 def test_who_counted_before_another_made_one_acted_on_old_news(build: Callable[..., None]) -> None:
     """Both ends are told, though the claim names neither."""
     found = cause(build)
@@ -105,7 +105,7 @@ def test_who_counted_before_its_cache_showed_its_own_acted_on_old_news() -> None
     can_be_repeated(found)
 
 
-@rows("build", [without_care, alone_without_care])
+@each_row("build", [without_care, alone_without_care])
 def test_who_does_not_go_by_the_count_is_not_accused_of_it(build: Callable[..., None]) -> None:
     """With the news known it makes one all the same."""
     found = cause(build)

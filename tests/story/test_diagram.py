@@ -16,7 +16,7 @@ from testbed.turns.option import Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.diagrams import binders, busy, rows_of
 from tests.shared.stage import Cued, note, world_of
 
@@ -56,8 +56,8 @@ def test_news_of_ones_own_is_no_news() -> None:
     assert said.count("◂ is told of pods/default/web rv 5") == 1
 
 
-@rows("actors", [1, 2, 5, 14])
-@rows("said", ["", "n1 is wrong"])
+@each_row("actors", [1, 2, 5, 14])
+@each_row("said", ["", "n1 is wrong"])
 def test_it_fits_however_much_there_is(actors: int, said: str) -> None:
     """At most 40 lines of 100 columns; what is left out is counted, none twice."""
     world = world_of(**{f"a-rather-long-name-{n}": busy for n in range(actors)})

@@ -23,9 +23,9 @@ from testbed.story.slice import Slice
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
+from tests.each_row import each_row
 from tests.models.truths import Truth, can_be_repeated, cause_in
 from tests.models.worlds import fresh_arrivals, fresh_incidents, fresh_neighbours, fresh_operators
-from tests.rows import rows
 
 OLD, UNREAD, HALF = CauseShape.OLD_NEWS, CauseShape.UNREAD, CauseShape.HALF_DONE
 HAPPENED, DISAGREE = CauseShape.DID_IT_HAPPEN, CauseShape.DISAGREE
@@ -217,7 +217,7 @@ def finding(name: str) -> tuple[Trace, Violation]:
 LATE = re.compile(r" \(step [^)]*\)|, held back since step \d+[^,]*,")
 
 
-@rows("name", ALL)
+@each_row("name", ALL)
 def test_the_cause_is_the_one_that_was_written_down(name: str) -> None:
     """Who did what, and since which write of another it was wrong, in few words; with a row for
     each actor that it names; and what an actor did not know is told once."""

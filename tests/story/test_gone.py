@@ -19,9 +19,9 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models import incidents
 from tests.models.incidents import note, shop, the_order_is_baked
-from tests.rows import rows
 from tests.shared.stage import Cued, Puppet
 
 STRUCK = "fault*crash baker"
@@ -120,7 +120,7 @@ def test_what_a_later_pick_broke_is_not_blamed_on_it() -> None:
     assert not gone(told(build, STRUCK, by=Last)[1])
 
 
-@rows(
+@each_row(
     ("faults", "cues"),
     [
         ((Crash("baker", restart_after_ms=1),), (STRUCK,)),

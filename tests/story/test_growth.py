@@ -7,7 +7,7 @@ from collections.abc import Callable
 from testbed.faults.crash import Crash
 from testbed.story.growth import BARS, MOVES_MIN, FailureRate, growth, growth_lines
 from testbed.turns.option import DELIVER, FAULT, PICK, SERVE, Option
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def jump(at: int, low: int = 10) -> Callable[[int], int]:
@@ -15,7 +15,7 @@ def jump(at: int, low: int = 10) -> Callable[[int], int]:
     return lambda point: 100 if point >= at else low
 
 
-@rows("at", [1, 17, 400, 999])
+@each_row("at", [1, 17, 400, 999])
 def test_the_leap_is_found_among_a_thousand_points(at: int) -> None:
     """By looking at a dozen: the two neighbours between which it lies are both looked at."""
     looked: list[int] = []
@@ -45,7 +45,7 @@ def test_where_nothing_moves_it_looks_everywhere_alike() -> None:
     assert [chance.point for chance in chances] == [0, 2, 4, 6, 8]
 
 
-@rows(
+@each_row(
     ("failed", "runs", "percent", "bar"),
     [
         (0, 100, 0, "▁"),

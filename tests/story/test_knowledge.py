@@ -22,7 +22,7 @@ from testbed.story.knowledge import Act, Knowledge, StaleAct
 from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.binders import two_binders
 from tests.shared.stage import Cued, Doing, note, world_of
 
@@ -366,7 +366,7 @@ def test_what_was_refused_is_no_act() -> None:
     assert [act.actor for act in knowledge.acts] == ["beta"]
 
 
-@rows("at", [1, 2, 3, 4, 5])
+@each_row("at", [1, 2, 3, 4, 5])
 def test_an_object_is_as_it_was_at_a_revision(at: int) -> None:
     """Before its first write it is what that write has replaced."""
 

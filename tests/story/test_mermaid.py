@@ -9,7 +9,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.story.mermaid import escaped, sequence
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.diagrams import binders, busy, rows_of
 from tests.shared.stage import note, world_of
 
@@ -32,7 +32,7 @@ def is_read(line: str) -> bool:
     return any(pattern.fullmatch(line) for pattern in READ)
 
 
-@rows("seed", range(6))
+@each_row("seed", range(6))
 def test_every_line_is_read(seed: int) -> None:
     """Of Runs that are violated and of those that are not."""
     lines = sequence(rows_of(binders(), Uniform(seed)), 30)
@@ -55,7 +55,7 @@ def test_no_text_ends_a_line_or_changes_it() -> None:
     assert escaped("a;b#c<d>\ne") == "a#59;b#35;c#lt;d#gt; e"
 
 
-@rows("lines_max", [14, 20, 40])
+@each_row("lines_max", [14, 20, 40])
 def test_it_keeps_to_the_lines_it_is_given(lines_max: int) -> None:
     """What is left out is counted."""
     world = world_of(alpha=busy, beta=busy)

@@ -14,7 +14,7 @@ from testbed.story.cause import CauseShape
 from testbed.story.causes import outlived
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import world_of
 
 KEY = "pods/default/p"
@@ -88,7 +88,7 @@ def test_who_removed_what_ran_on_is_named() -> None:
     )
 
 
-@rows(
+@each_row(
     "story",
     [
         Story(ends="phase"),

@@ -15,7 +15,7 @@ from testbed.story.cause import Cause, CauseShape
 from testbed.story.opening import cause_of
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import world_of
 
 LABELS = Map(app="web")
@@ -85,7 +85,7 @@ def test_the_budget_itself_may_be_named() -> None:
     assert "asks no budget" in cause.text
 
 
-@rows(
+@each_row(
     "story",
     [
         Story(allowed=1),

@@ -38,7 +38,7 @@ from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
 from testbed.world.scenario import find
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.binders import two_binders
 from tests.shared.stage import Cued, note, world_of
 from tests.shared.tug import tug_of_war
@@ -244,7 +244,7 @@ def test_a_tug_of_war_is_one_sentence() -> None:
     ]
 
 
-@rows("seed", range(12))
+@each_row("seed", range(12))
 def test_no_tale_is_long_and_what_broke_comes_last(seed: int) -> None:
     """Eight sentences, and two of what actors record; each of one line, with a Step of the Run."""
     world = find("tests.shared.lots:drawing_lots").world({"times": 6, "faults": 4})
@@ -286,7 +286,7 @@ LASTING = {
 }
 
 
-@rows(("faults", "said", "drawn"), LASTING.values(), ids=LASTING.keys())
+@each_row(("faults", "said", "drawn"), LASTING.values(), ids=LASTING.keys())
 def test_the_end_of_a_fault_that_lasts_is_told(
     faults: tuple[Fault, ...], said: str, drawn: str
 ) -> None:

@@ -9,8 +9,8 @@ from testbed.story.explain import Issue, explain_md, explained, story
 from testbed.story.reruns.setting import said
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from tests.each_row import each_row
 from tests.models.worlds.shelved import race_named
-from tests.rows import rows
 
 
 def told(name: str, guard: str = "off") -> tuple[Trace, Verdict]:
@@ -19,7 +19,7 @@ def told(name: str, guard: str = "off") -> tuple[Trace, Verdict]:
     return played.trace, played.verdict
 
 
-@rows(
+@each_row(
     ("name", "begins"),
     [
         ("restart_readmission", "kubelet-n1 runs with bug_counts_terminal=on, which the guard sets "

@@ -13,14 +13,14 @@ from testbed.store.change import Change, Entry
 from testbed.story.values import shown
 from testbed.story.wording import became, changed
 from testbed.turns.trace import Record
-from tests.rows import rows
+from tests.each_row import each_row
 
 RUNS = ContainerStatus("main", ready=True, state=ContainerState(running=Running(5)))
 ENDED = ContainerStatus("main", restart_count=2, state=ContainerState(terminated=Terminated(137)))
 UNREACHABLE = Taint("node.kubernetes.io/unreachable", effect="NoExecute", added_ms=1000)
 
 
-@rows(
+@each_row(
     ("value", "said"),
     [
         (None, "empty"),

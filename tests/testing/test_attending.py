@@ -15,7 +15,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from tests.rows import rows
+from tests.each_row import each_row
 
 WITHIN_S = 300.0
 """Nothing here takes nearly that long; what does, hangs."""
@@ -230,7 +230,7 @@ def session(tree: pytest.Pytester) -> Iterator[subprocess.Popen[str]]:
             started.kill()
 
 
-@rows("number", [signal.SIGINT, signal.SIGKILL])
+@each_row("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_a_session_that_is_ended(
     tree: pytest.Pytester, number: signal.Signals
 ) -> None:

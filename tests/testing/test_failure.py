@@ -9,7 +9,7 @@ from testbed.races.racefile import parse
 from testbed.testing.failure import side_text
 from testbed.world.scenario import find, of
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 
 RACE = """
     scenario: lost_update
@@ -26,7 +26,7 @@ def side_of(expected: str, more: str = "") -> Side:
     return expect(race, find("lost_update"), race.expect[0], "a.race.yaml")
 
 
-@rows(
+@each_row(
     ("expected", "is_as_expected", "said"),
     [
         (f"{{violates: {CLAIM}}}", True, ""),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.each_row import each_row
 from tests.models.mutation import drawn, edits_of
 from tests.models.seeded_mutants import EXPLAINED, HUNG, SUBJECTS, Copy, Mutant, mutants_of, sample
-from tests.rows import rows
 from tests.shared.scratch import ROOT
 
 ROOMS = (
@@ -66,7 +66,7 @@ LEFT = [
 ]
 
 
-@rows("source", EDITED)
+@each_row("source", EDITED)
 def test_each_kind_of_mistake_is_made(source: str) -> None:
     """Just these, and what is said of each is what its text then says."""
     edits = edits_of(source)
@@ -78,7 +78,7 @@ def test_each_kind_of_mistake_is_made(source: str) -> None:
         assert edit.after in made
 
 
-@rows("source", LEFT)
+@each_row("source", LEFT)
 def test_what_people_read_is_left_as_it_is(source: str) -> None:
     """So is what would only make a name or a handler unknown."""
     assert edits_of(source) == ()

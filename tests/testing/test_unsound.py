@@ -14,14 +14,14 @@ from testbed.testing.complete.edits import edited
 from testbed.testing.complete.mutants import MUTANTS
 from testbed.testing.complete.unsound import Unsound, every_class, seen_by
 from testbed.testing.complete.worlds import Scene
+from tests.each_row import each_row
 from tests.models.worlds.small_worlds import Brute
-from tests.rows import rows
 
 SCENES = {name: scene for name, scene in vars(mutants).items() if isinstance(scene, Scene)}
 BRUTE_MAX, SAMPLED = 200, 150
 
 
-@rows("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@each_row("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_is_killed(mutant: Unsound) -> None:
     """It comes to an end and calls itself complete, without a class that the search as it is sees;
     and nothing of it stays behind."""
@@ -38,7 +38,7 @@ def test_there_are_enough_of_them() -> None:
     assert {mutant.scene for mutant in MUTANTS} == {*SCENES.values()}
 
 
-@rows("name", SCENES)
+@each_row("name", SCENES)
 def test_the_search_as_it_is_misses_nothing_there(name: str) -> None:
     """It sees the classes of every Run there is; where there are too many, those of many Runs."""
     expected = every_class(SCENES[name])

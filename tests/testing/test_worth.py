@@ -11,7 +11,7 @@ from testbed.errors import ScenarioError
 from testbed.invariant import Evidence, Invariant, always, quiescent
 from testbed.testing.worth import Answered, Ground, ask, fired_in, grounds, made
 from testbed.world.scenario import find
-from tests.rows import rows
+from tests.each_row import each_row
 
 SCENARIOS = [find("lost_update"), find("one_larger_victim")]
 SOME = [each for each in MUTANTS if each.name in ("held", "unpaid")]
@@ -82,7 +82,7 @@ def test_it_ends_with_the_first_run_in_which_all_have_fired() -> None:
     assert one.runs == 1
 
 
-@rows("found", [[], [never], 7, list])
+@each_row("found", [[], [never], 7, list])
 def test_what_makes_no_claims_is_refused(found: Any) -> None:
     """With what a function of claims looks like."""
     with pytest.raises(ScenarioError, match=r"mine\.py:claims: expected a function that returns a"):

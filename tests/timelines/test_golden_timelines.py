@@ -19,10 +19,10 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.observed import BIND_ERROR, Attempt, attempts_of
 from tests.models.timelines import SCHEDULER, Cluster, Deed, build, creates
 from tests.models.visible import visible
-from tests.shared.each_row import each_row
 
 FILE = Path(__file__).parent.parent / "golden_timelines.yaml"
 UNTIL_S = 120

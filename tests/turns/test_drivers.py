@@ -35,8 +35,8 @@ from testbed.turns.pending import CALM_ORDER, Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.recipes import recipes
-from tests.rows import rows
 from tests.shared.stage import note, world_of
 
 DRIVERS = ("trio", "direct")
@@ -219,7 +219,7 @@ def leave_the_same_traces(scenario: Scenario, *, guard: bool, runs: int) -> None
 
 
 @runs(40)
-@rows("delay", [0, 30])
+@each_row("delay", [0, 30])
 def test_both_drivers_leave_the_same_traces_of_a_rich_world(delay: int, runs: int) -> None:
     """With several tasks an actor, all that a task can wait for, and every kind of fault."""
     trios, direct = (played(of(rich), d, runs, delay=delay) for d in DRIVERS)
@@ -232,7 +232,7 @@ def test_both_drivers_leave_the_same_traces_of_a_rich_world(delay: int, runs: in
     }  # fmt: skip
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_the_same_run_twice_is_the_same_trace(driver: str) -> None:
     """Alone, or as one of many in a session."""
     one = played(of(rich), driver, 10)

@@ -20,7 +20,7 @@ from testbed.code.whose import TESTBED, whose
 from testbed.errors import HarnessError, NotFound, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Cued, Puppet
 
 # mypy: disable-error-code="unused-coroutine, unused-awaitable"
@@ -196,8 +196,8 @@ FORGOTTEN = [
 ]  # fmt: skip
 
 
-@rows("driver", DRIVERS)
-@rows("do", FORGOTTEN)
+@each_row("driver", DRIVERS)
+@each_row("do", FORGOTTEN)
 def test_what_is_never_awaited_ends_the_run(
     do: Doing, driver: str, recwarn: pytest.WarningsRecorder
 ) -> None:
@@ -210,7 +210,7 @@ def test_what_is_never_awaited_ends_the_run(
     assert not recwarn.list
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_the_line_is_where_the_wait_was_made(driver: str) -> None:
     """Not where its function ends, nor where that was called."""
     with pytest.raises(ScenarioError) as ended:
@@ -238,7 +238,7 @@ def test_what_the_testbed_itself_waits_for_is_not_the_callers(
     assert list(map(whose, made)) == [TESTBED]
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_it_is_noticed_whatever_warnings_are_shown(driver: str) -> None:
     """Ignored, or errors, as pytest may set them; and afterwards they are as they were."""
     for how in ("ignore", "error"):
@@ -261,7 +261,7 @@ def test_another_warning_is_shown_as_ever(recwarn: pytest.WarningsRecorder) -> N
     assert [str(each.message) for each in recwarn.list] == ["coroutines are fun"]
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_what_a_crash_came_before_was_not_forgotten(driver: str) -> None:
     """It would have been awaited; and what a dead life still makes is lost."""
 
@@ -280,7 +280,7 @@ def test_what_a_crash_came_before_was_not_forgotten(driver: str) -> None:
     assert world.run(Cued("start *", "fault *crash*"), driver=driver).faults == 1
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_what_is_awaited_in_one_of_several_was_not_forgotten(driver: str) -> None:
     """Nor what is made early and awaited late."""
 
@@ -337,8 +337,8 @@ async def timed(client: Client) -> None:
         tasks.start_soon(trio.sleep, 1)
 
 
-@rows("driver", DRIVERS)
-@rows(
+@each_row("driver", DRIVERS)
+@each_row(
     ("do", "here"),
     [(of_trio, of_trio), (of_asyncio, of_asyncio), (yielding, yielding), (deeper, _below),
      (timed, timed)],
@@ -404,8 +404,8 @@ async def cannot_await(client: Client) -> None:
     Cache(client, Note).on(add=handler)  # type: ignore[arg-type]  # here
 
 
-@rows("driver", DRIVERS)
-@rows("do", [
+@each_row("driver", DRIVERS)
+@each_row("do", [
     sleeps_by_half, picks_from_nothing, waits_for_nothing, follows_from_nothing, asks_nobody,
     records_a_task, cancels_itself, cannot_await,
 ])  # fmt: skip

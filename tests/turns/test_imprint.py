@@ -31,7 +31,7 @@ from testbed.turns.suspects import suspects_of
 from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.lots import drawing_lots
 from tests.shared.stage import Puppet, note
 
@@ -145,8 +145,8 @@ def counting(does: Callable[[Client], Any]) -> Scenario:
     return of(scenario)
 
 
-@rows("does", WAYS, ids=lambda does: does.__name__)
-@rows("chooser", [Complete, Bounded], ids=lambda kind: kind.__name__)
+@each_row("does", WAYS, ids=lambda does: does.__name__)
+@each_row("chooser", [Complete, Bounded], ids=lambda kind: kind.__name__)
 def test_state_outside_the_world_is_noticed(does: Any, chooser: type[Chooser]) -> None:
     """Whatever it shows in: what is written, asked, recorded, touched or answered, and when. The
     search ends with the turn, the likely cause, and a line to paste."""
@@ -284,7 +284,7 @@ def pure(client: Client) -> tuple[str, ...]:
     return (client.name, *FIXED)
 
 
-@rows(
+@each_row(
     ("does", "expected"),
     [
         (looks_at_the_clock, "the clock (`time`), in looks_at_the_clock"),

@@ -22,12 +22,12 @@ from testbed.store.endpoint import Operation
 from testbed.turns.life import Life, Role
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Doing, note, world_of
 from tests.shared.strike import at_every_turn
 
 DRIVERS = ("trio", "direct")
-both_drivers = rows("driver", DRIVERS)
+both_drivers = each_row("driver", DRIVERS)
 
 
 def crash(world: World, turn: int, driver: str, restart_after_ms: int | None = None) -> World:
@@ -391,7 +391,7 @@ async def and_records(client: Client) -> None:
 
 
 @both_drivers
-@rows("main", [goes_on, for_ever, suppresses, and_writes, and_records])
+@each_row("main", [goes_on, for_ever, suppresses, and_writes, and_records])
 def test_who_swallows_crashed_and_goes_on_is_named(driver: str, main: Doing) -> None:
     """It is the scenario's mistake and ends the Run, at once and for good; nothing was written."""
     world = world_of(alpha=main, beta=ticks)

@@ -20,8 +20,8 @@ from testbed.turns.trace import Step, Trace
 from testbed.turns.waits import Signal
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.recipes import recipes
-from tests.rows import rows
 from tests.shared.stage import Doing, Puppet, note, play, world_of
 
 
@@ -140,14 +140,14 @@ COMMUTES = [
 ]
 
 
-@rows(("one", "other"), CLASHES)
+@each_row(("one", "other"), CLASHES)
 def test_what_one_writes_and_another_touches_clashes(one: Footprint, other: Footprint) -> None:
     """Of a log, the whole and each part of it, at any depth; `log:` is all of them."""
     assert one.clashes(other)
     assert other.clashes(one)
 
 
-@rows(("one", "other"), COMMUTES)
+@each_row(("one", "other"), COMMUTES)
 def test_reads_and_what_is_apart_commute(one: Footprint, other: Footprint) -> None:
     """Two reads do; two additions to a log do, as do two fields of it; a name that only begins
     alike is another one."""

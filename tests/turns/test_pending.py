@@ -20,7 +20,7 @@ from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options, Pending
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
@@ -50,7 +50,7 @@ def line_of(*options: Option) -> Pending:
 # -- calm order ---------------------------------------------------------------------------------
 
 
-@rows(
+@each_row(
     ("first", "second"),
     [
         (option("wake", due_ms=1), option("serve", due_ms=2)),
@@ -155,7 +155,7 @@ def test_what_is_put_back_is_never_put_back_earlier() -> None:
     assert (late.due_ms, pending.next_due_ms) == (15, 15)
 
 
-@rows(("delay_max_ms", "ready"), [(0, 2), (4, 2), (5, 3), (9, 3), (10, 4)])
+@each_row(("delay_max_ms", "ready"), [(0, 2), (4, 2), (5, 3), (9, 3), (10, 4)])
 def test_ready_is_what_is_due_within_the_delay_of_the_earliest(
     delay_max_ms: int, ready: int
 ) -> None:
@@ -219,7 +219,7 @@ def test_faults_are_not_worked_out_unless_somebody_looks_past_the_ready_ones() -
     assert shelf.asked == 2
 
 
-@rows("look", [len, list, lambda o: o[-1], lambda o: o[:1], lambda o: o[3]])
+@each_row("look", [len, list, lambda o: o[-1], lambda o: o[:1], lambda o: o[3]])
 def test_any_look_past_the_ready_ones_works_out_the_faults(
     look: Callable[[Options], object],
 ) -> None:
@@ -264,7 +264,7 @@ async def sleeps_once(client: Client) -> None:
     await client.sleep(5)
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_wakes_of_one_instant_go_by_rank(driver: str) -> None:
     """The actor of the lower rank wakes first; names, and which slept last, do not matter."""
     world = World()
@@ -293,8 +293,8 @@ class Wandering(Uniform):
         return choice
 
 
-@rows("driver", DRIVERS)
-@rows("delay_max_ms", [0, 3, 50])
+@each_row("driver", DRIVERS)
+@each_row("delay_max_ms", [0, 3, 50])
 def test_time_is_the_latest_due_time_and_wakes_are_never_early(
     driver: str, delay_max_ms: int
 ) -> None:
@@ -323,7 +323,7 @@ def test_time_is_the_latest_due_time_and_wakes_are_never_early(
     assert bool(chooser.overtook) is (delay_max_ms > 0)
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_what_is_stalled_is_put_back_and_does_not_hold_time_up(driver: str) -> None:
     """While alpha is stalled beta's timers go on; then alpha wakes, at the end of the stall."""
     woke: list[tuple[str, int]] = []

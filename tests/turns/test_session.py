@@ -25,12 +25,12 @@ from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import note, world_of
 from tests.shared.strike import Raises
 
 DRIVERS = ("trio", "direct")
-both_drivers = rows("driver", DRIVERS)
+both_drivers = each_row("driver", DRIVERS)
 
 
 async def busy(client: Client) -> None:

@@ -31,12 +31,12 @@ from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Doing, Puppet, note, world_of
 from tests.shared.strike import Raises
 
 DRIVERS = ("trio", "direct")
-both_drivers = rows("driver", DRIVERS)
+both_drivers = each_row("driver", DRIVERS)
 
 
 def sentences(world: World) -> list[str]:
@@ -477,8 +477,8 @@ AWAITS: list[tuple[str, Callable[[], Awaitable[Any]]]] = [
 ]
 
 
-@rows(("driver", "awaits"), AWAITS)
-@rows("swallows", [False, True])
+@each_row(("driver", "awaits"), AWAITS)
+@each_row("swallows", [False, True])
 def test_what_is_not_the_worlds_cannot_be_awaited(
     driver: str, awaits: Callable[[], Awaitable[Any]], swallows: bool
 ) -> None:
@@ -510,7 +510,7 @@ def test_what_is_not_the_worlds_cannot_be_awaited(
     assert driver == "trio" or not went_on
 
 
-@rows("name", ["act", "carry", "main"])
+@each_row("name", ["act", "carry", "main"])
 def test_a_rule_that_is_broken_is_told_with_its_line(name: str) -> None:
     """Whatever the actor's function is called."""
     told: list[str] = []
@@ -622,7 +622,7 @@ ERRORS: list[Callable[[], BaseException]] = [
     lambda: SystemExit(3),
     lambda: StopTest(7),
 ]
-errors = rows("make", ERRORS, ids=lambda make: type(make()).__name__)
+errors = each_row("make", ERRORS, ids=lambda make: type(make()).__name__)
 
 
 class Watched:
@@ -665,7 +665,7 @@ class Watched:
 
 @both_drivers
 @errors
-@rows("after", [0, 1, 2, 9])
+@each_row("after", [0, 1, 2, 9])
 def test_an_error_of_the_chooser_leaves_bare(
     driver: str, make: Callable[[], BaseException], after: int
 ) -> None:
@@ -709,7 +709,7 @@ class Claim(Invariant):
 
 @both_drivers
 @errors
-@rows("at", [TURN, COMMIT])
+@each_row("at", [TURN, COMMIT])
 def test_an_error_of_an_invariant_leaves_bare(
     driver: str, make: Callable[[], BaseException], at: str
 ) -> None:
@@ -769,8 +769,8 @@ class Broken(Endpoint):
 
 
 @both_drivers
-@rows("make", [m for m in ERRORS if not isinstance(m(), NotFound)])
-@rows("part", [1, 2])
+@each_row("make", [m for m in ERRORS if not isinstance(m(), NotFound)])
+@each_row("part", [1, 2])
 def test_an_error_of_an_endpoint_leaves_bare(
     driver: str, make: Callable[[], BaseException], part: int
 ) -> None:
@@ -781,7 +781,7 @@ def test_an_error_of_an_endpoint_leaves_bare(
 
 
 @both_drivers
-@rows("make", [m for m in ERRORS if not isinstance(m(), NotFound)])
+@each_row("make", [m for m in ERRORS if not isinstance(m(), NotFound)])
 def test_an_error_of_a_near_endpoint_leaves_bare(
     driver: str, make: Callable[[], BaseException]
 ) -> None:
@@ -804,7 +804,7 @@ def test_an_answer_that_refuses_is_for_the_actor(driver: str) -> None:
 
 
 @both_drivers
-@rows("error", [KeyboardInterrupt(), SystemExit(3), StopTest(7)])
+@each_row("error", [KeyboardInterrupt(), SystemExit(3), StopTest(7)])
 def test_what_a_person_or_the_shell_asks_for_leaves_bare_from_an_actor(
     driver: str, error: BaseException
 ) -> None:

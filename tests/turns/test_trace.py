@@ -23,7 +23,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import FORMAT, Step, Trace
 from testbed.version import VERSION
 from testbed.world.scenario import find
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import world_of
 
 LOTS = find("tests.shared.lots:drawing_lots")
@@ -174,7 +174,7 @@ def test_every_line_ends_with_the_running_sum() -> None:
 # -- kept, streamed, unread -----------------------------------------------------------------------
 
 
-@rows("driver", ["trio", "direct"])
+@each_row("driver", ["trio", "direct"])
 def test_a_kept_and_a_streamed_trace_are_the_same_bytes(driver: str) -> None:
     """Kept in memory, written line by line, or both at once: not a byte differs."""
     for seed in range(15):
@@ -298,7 +298,7 @@ def test_a_set_among_the_facts_is_sorted() -> None:
     assert record["facts"]["names"] == [f"n{number}" for number in range(9)]
 
 
-@rows("fact", [object(), "\ud800", {1: {2: lambda: 0}}])
+@each_row("fact", [object(), "\ud800", {1: {2: lambda: 0}}])
 def test_a_fact_that_cannot_stand_in_a_trace_is_refused(fact: object) -> None:
     """At once, with the task and the record; also if the trace is not read."""
 

@@ -11,14 +11,14 @@ from testbed.code.copier import names_of
 from testbed.objects import KINDS, Meta, Note, Object, Pod, PodSpec, Taint
 from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import evolved
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 class Noted(Note):
     """A kind of the user's own, with no fields more, and room for whatever is set in it."""
 
 
-@rows("item", [Pod.of("p"), Meta("m"), PodSpec(), Taint("t"), Noted("n")])
+@each_row("item", [Pod.of("p"), Meta("m"), PodSpec(), Taint("t"), Noted("n")])
 def test_a_copy_is_as_attrs_makes_it(item: Any) -> None:
     """Of the same class, equal, apart, and as frozen as any; whatever the fields are called."""
     copy = evolved(item)

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 from testbed.words import counted
-from tests.rows import rows
+from tests.each_row import each_row
 
 PLURALS = re.compile(r"\{[^{}]*\}\*? (runs|deviations|faults|turns|places|classes|ways)\b")
 """A number that is written before a noun which is plural whatever the number is."""
 
 
-@rows(("number", "said"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (8000, "8,000 runs")])
+@each_row(("number", "said"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (8000, "8,000 runs")])
 def test_one_is_no_plural(number: int, said: str) -> None:
     """And none is; large numbers are told in groups."""
     assert counted(number, "run") == said

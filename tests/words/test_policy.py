@@ -16,7 +16,7 @@ from testbed.cli import main
 from testbed.errors import ScenarioError, UnknownName
 from testbed.testing.run import play
 from testbed.world.scenario import of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.brushes import PAINTER, Brush, painting
 
 PAINTING = of(painting)
@@ -64,7 +64,7 @@ def records(**switches: str) -> list[tuple[str, dict[str, Any]]]:
 # -- what serves ----------------------------------------------------------------------------------
 
 
-@rows(
+@each_row(
     ("said", "names"),
     [
         ("built_in", ["Broad", "Fine"]),
@@ -128,7 +128,7 @@ def test_what_is_no_longer_loaded_is_known_no_more(mine: Path) -> None:
 # -- mistakes -------------------------------------------------------------------------------------
 
 
-@rows(
+@each_row(
     ("switch", "said"),
     [
         (
@@ -211,7 +211,7 @@ CHAIN = policy.Chain(
 )  # fmt: skip
 
 
-@rows("said", ["Broad", "Fan", "Fan,Broad", "Broad,Fan,Any"])
+@each_row("said", ["Broad", "Fan", "Fan,Broad", "Broad,Fan,Any"])
 def test_a_chain_names_its_links_in_order(mine: Path, said: str) -> None:
     """Those that come with the component, and one's own."""
     policy.load(mine)
@@ -219,7 +219,7 @@ def test_a_chain_names_its_links_in_order(mine: Path, said: str) -> None:
     assert str(CHAIN) == "Broad, Any, one of your own, or a chain such as Theirs,Mine"
 
 
-@rows(
+@each_row(
     ("said", "told"),
     [
         ("built_in", "there is no brush 'built_in'"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testbed.code.printable import in_line, printable
-from tests.rows import rows
+from tests.each_row import each_row
 
 TEXTS = {
     "as it is: ✗ → é 名": "as it is: ✗ → é 名",
@@ -20,7 +20,7 @@ TEXTS = {
 }
 
 
-@rows("text", TEXTS)
+@each_row("text", TEXTS)
 def test_what_does_not_print_is_a_number(text: str) -> None:
     """And what prints is as it was, on however many lines."""
     assert printable(text) == TEXTS[text]

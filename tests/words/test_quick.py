@@ -13,7 +13,7 @@ import pytest
 
 from testbed.code.quick import quick
 from testbed.errors import HarnessBug
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def _tripled(text: str) -> str:
@@ -82,7 +82,7 @@ CALLS: list[Callable[[Any], Any]] = [
 ]
 
 
-@rows("call", CALLS)
+@each_row("call", CALLS)
 def test_it_makes_what_the_slow_one_makes(call: Callable[[Any], Any]) -> None:
     """Field for field, with defaults, factories, converters, and what follows from other fields."""
     made, expected = call(Quick), call(Plain)
@@ -138,7 +138,7 @@ def test_what_checks_itself_is_checked() -> None:
         Checked(-1)
 
 
-@rows("how", ["a dict", "a validator"])
+@each_row("how", ["a dict", "a validator"])
 def test_what_it_cannot_keep_is_refused(how: str) -> None:
     """A class of which something would be lost gets no quick constructor."""
     validator = attrs.validators.instance_of(int) if how == "a validator" else None

@@ -14,7 +14,7 @@ from actors.scheduler.switches import PROFILES, SCHEDULER, switches_of
 from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import USUAL, Component, on_off, one_of, text_of, told, whole
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.painters import PAINTER, Switches
 
 
@@ -117,7 +117,7 @@ class Meant:
     is_shiny: bool = on_off(False)
 
 
-@rows(
+@each_row(
     ("kind", "profiles", "said"),
     [
         (Plain, {}, "Plain.color is no switch of mine: expected one_of"),
@@ -135,7 +135,7 @@ def test_a_component_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.spec("GEN-1", "GEN-2")
-@rows("component", [APISERVER, KUBELET, SCHEDULER])
+@each_row("component", [APISERVER, KUBELET, SCHEDULER])
 def test_every_component_has_the_four_profiles_and_says_what_each_switch_is(
     component: Component,
 ) -> None:

@@ -7,7 +7,7 @@ from functools import partial, wraps
 from typing import Any
 
 from testbed.code.takes import wrong_count
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def two(one: int, other: int) -> None:
@@ -73,7 +73,7 @@ TAKES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 }
 
 
-@rows("case", TAKES)
+@each_row("case", TAKES)
 def test_it_takes_as_many_as_it_can_be_called_with(case: str) -> None:
     """And of each other number it is said what is wrong."""
     fn, numbers = TAKES[case]

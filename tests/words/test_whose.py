@@ -17,13 +17,13 @@ import yaml
 
 import testbed
 from testbed.code.whose import INSTALLED, OWN, PYTHON, SHIPPED, TESTBED, whose
-from tests.rows import rows
+from tests.each_row import each_row
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = sysconfig.get_path("purelib")
 
 
-@rows(
+@each_row(
     ("file", "kind"),
     [
         (testbed.__file__, TESTBED),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from testbed.words import MEANT, PAST, WORDS, meant, past, spoken, withheld
-from tests.rows import rows
+from tests.each_row import each_row
 
 
-@rows("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])
+@each_row("asked", [*WORDS, ("update", ""), ("update", "status"), ("txn", "")])
 def test_what_is_spoken_means_what_was_asked(asked: tuple[str, str]) -> None:
     """There and back again, for those with a word of their own and those without."""
     assert meant(spoken(*asked)) == asked
@@ -20,7 +20,7 @@ def test_to_create_a_binding_is_to_bind() -> None:
     assert all(word in PAST for word in WORDS.values())
 
 
-@rows(
+@each_row(
     ("word", "said"),
     [
         ("bind", "bound"),
@@ -34,7 +34,7 @@ def test_what_was_done_is_said_in_the_past(word: str, said: str) -> None:
     assert past(word) == said
 
 
-@rows(
+@each_row(
     ("kind", "said"),
     [
         ("serve", "its bind of pods/default/web"),

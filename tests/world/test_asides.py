@@ -18,7 +18,7 @@ from testbed.turns.option import HOLD, Choice, HoldBack, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
@@ -72,7 +72,7 @@ def lines(trace: Trace) -> list[str]:
     return [str(step.sentence) for step in trace.steps]
 
 
-@rows("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_time_passes_over_what_is_held(driver: str) -> None:
     """It is no pending Option any more: the nap ends, and only when nothing else is left does it
     come back, by itself."""
@@ -107,8 +107,8 @@ def test_what_is_held_for_a_time_is_due_then() -> None:
     assert served.now_ms == 500
 
 
-@rows("until", ["", "serve beta/main update*"])
-@rows("for_ms", [None, 500])
+@each_row("until", ["", "serve beta/main update*"])
+@each_row("for_ms", [None, 500])
 def test_a_trace_with_holds_replays(until: str, for_ms: int | None) -> None:
     """The same to the byte, from its lines alone."""
     trace = Trace({}, keep=True)
@@ -178,7 +178,7 @@ def test_a_stall_keeps_what_is_held_from_moving() -> None:
     assert told.now_ms == 700
 
 
-@rows("choice", [HoldBack(99), Release(0)])
+@each_row("choice", [HoldBack(99), Release(0)])
 def test_what_is_not_there_cannot_be_held_or_released(choice: Choice) -> None:
     """A Chooser's mistake is named, and the Run ends by it."""
 

@@ -6,10 +6,10 @@ import pytest
 
 from testbed import World
 from testbed.errors import ScenarioError
-from tests.rows import rows
+from tests.each_row import each_row
 
 
-@rows("name", ["turns_max", "instant_turns_max"])
+@each_row("name", ["turns_max", "instant_turns_max"])
 def test_a_limit_of_no_turns_is_refused(name: str) -> None:
     """A Chooser that is told 0 takes it for no limit."""
     world = World()

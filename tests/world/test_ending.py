@@ -21,7 +21,7 @@ from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Doing, note, world_of
 from tests.shared.strike import Raises
 
@@ -141,7 +141,7 @@ def test_a_rest_that_something_else_may_end_is_a_rest(driver: str) -> None:
     assert end_of(verdict) == ("held", "quiet")
 
 
-@rows(("main", "said"), STUCK, ids=[main.__name__ for main, _ in STUCK])
+@each_row(("main", "said"), STUCK, ids=[main.__name__ for main, _ in STUCK])
 def test_a_stuck_run_says_who_waits_for_what(driver: str, main: Doing, said: str) -> None:
     """It is Violated: `nobody_is_stuck` is claimed of every World."""
     verdict = world_of(alpha=main).run(Calm(), driver=driver)
@@ -173,7 +173,7 @@ def test_a_deadlock_that_time_resolves_is_none(driver: str) -> None:
 # -- the horizon --------------------------------------------------------------------------------
 
 
-@rows(("horizon_ms", "ended_ms"), [(9, 0), (10, 100)])
+@each_row(("horizon_ms", "ended_ms"), [(9, 0), (10, 100)])
 def test_a_timer_beyond_the_horizon_does_not_keep_a_world_going(
     driver: str, horizon_ms: int, ended_ms: int
 ) -> None:
@@ -295,7 +295,7 @@ def test_claims_are_judged_before_anything_is_torn_down(driver: str) -> None:
 # -- limits -------------------------------------------------------------------------------------
 
 
-@rows(
+@each_row(
     ("main", "limits", "said"),
     [
         (ticks, {"turns_max": 50}, "turns_max: 50 turns were played; alpha would go on"),

@@ -18,7 +18,7 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.testing.run import play
 from testbed.testing.seek import seek
 from testbed.world.fault_kinds import as_named, check_aim, fault_kinds, fault_of, parse_fault
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def test_each_file_is_a_kind() -> None:
@@ -27,7 +27,7 @@ def test_each_file_is_a_kind() -> None:
     assert set(fault_kinds()) == files
 
 
-@rows(
+@each_row(
     ("text", "fault"),
     [
         ("crash", Crash()),
@@ -40,7 +40,7 @@ def test_a_text_stands_for_a_fault(text: str, fault: object) -> None:
     assert parse_fault(text) == fault
 
 
-@rows("text", ["", "crash alpha", "0*crash", "crash*2x y", "2 * crash"])
+@each_row("text", ["", "crash alpha", "0*crash", "crash*2x y", "2 * crash"])
 def test_another_text_stands_for_none(text: str) -> None:
     """It is told what was expected."""
     with pytest.raises(ScenarioError, match=r"is no fault: expected .*\nNext: say crash"):
@@ -104,7 +104,7 @@ def test_settings_stand_behind_their_fault() -> None:
     assert parse_fault("clock_step,by=-500ms") == fault_of("clock_step", by_ms=-500)
 
 
-@rows(
+@each_row(
     ("text", "error", "said"),
     [
         ("crash,restrat=2s", UnknownName, "no setting of the fault crash 'restrat'. Did you mean "),

@@ -21,7 +21,7 @@ from testbed.testing.run import play
 from testbed.testing.seek import seek
 from testbed.world.scenario import of
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.painters import Oven, Painter, painting
 from tests.shared.stage import Cued, world_of
 
@@ -274,7 +274,7 @@ def test_a_race_file_switches_components_on_each_side() -> None:
     assert expected_under(race, PAINTING, {"alpha.color": "green"}) is None
 
 
-@rows(
+@each_row(
     ("old", "new", "said"),
     [
         ("painter.is_shiny", "painter.shiny", "a.yaml, line 2: there is no switch of painter 'shi"),

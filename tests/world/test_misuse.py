@@ -20,7 +20,7 @@ from testbed.objects import Meta, Pod
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.scenario import find, of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 
@@ -185,7 +185,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
 }  # fmt: skip
 
 
-@rows("name", WRONG)
+@each_row("name", WRONG)
 def test_what_is_wrong_is_told_with_its_line(name: str) -> None:
     """The file and the line first, then what was expected, then the next step."""
     wrong, said = WRONG[name]

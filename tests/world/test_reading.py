@@ -25,7 +25,7 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
 
 
@@ -55,7 +55,7 @@ def played(key: str, maker: str = "quiescent") -> None:
     of(build).world().run(Calm(), driver="direct")
 
 
-@rows(
+@each_row(
     ("key", "said"),
     [
         ("log:pod", "kind for the claim `fine` to read: 'pod'. Did you mean 'pods'?"),
@@ -94,7 +94,7 @@ def test_what_nothing_has_is_refused(key: str, said: str) -> None:
     assert "\nNext: say `log:pods`" in text
 
 
-@rows("maker", ["quiescent", "always", "confluent", "no_lasso"])
+@each_row("maker", ["quiescent", "always", "confluent", "no_lasso"])
 def test_every_claim_that_declares_is_checked(maker: str) -> None:
     """Whoever makes it."""
     with pytest.raises(HarnessError, match=r"test_reading.py, line \d+: there is no kind"):
@@ -102,7 +102,7 @@ def test_every_claim_that_declares_is_checked(maker: str) -> None:
     played("log:nodes", maker)
 
 
-@rows(
+@each_row(
     "key",
     ["log:", "log:pods", "log:pods.spec.node_name", "records", "deaths", "life:alpha", "log:@time",
      "cache:beta/pods", "notes/default/never", "history", "endpoint:store", "log:notes.data.x",
@@ -154,13 +154,15 @@ def counted(key: str, make: Callable[[Store], Endpoint]) -> None:
     of(build).world().run(Calm(), driver="direct")
 
 
-@rows("key", ["log:counters", "counters/visits", "counters/other", "visits:all", "tally", "visits"])
+@each_row(
+    "key", ["log:counters", "counters/visits", "counters/other", "visits:all", "tally", "visits"]
+)
 def test_an_endpoint_of_the_users_may_put_what_nothing_has_yet(key: str) -> None:
     """Keys of its own, of kinds and families that the testbed does not know."""
     counted(key, lambda store: Counter(store, "counter"))
 
 
-@rows(
+@each_row(
     ("key", "meant"),
     [("log:pdos", "pods"), ("logs:counters", "log:"), ("endpiont:counter", "endpoint:"),
      ("endpoint:conuter", "counter"), ("life:alhpa", "alpha"), ("note/default/n", "notes"),
@@ -185,7 +187,7 @@ def test_an_endpoint_that_comes_with_the_testbed_opens_families_alone() -> None:
             of(build).world().run(Calm(), driver="direct")
 
 
-@rows("name", ["lost_update", "double_bind", "leader_overlap"])
+@each_row("name", ["lost_update", "double_bind", "leader_overlap"])
 def test_every_key_that_a_turn_has_touched_may_be_read(name: str) -> None:
     """All that the footprints of a Run have is taken, faults included."""
     scenario, trace = find(name), Trace({}, keep=True)

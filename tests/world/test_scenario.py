@@ -21,7 +21,7 @@ from testbed.world.lap_proof import breach_by_lap
 from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs
 from testbed.world.users_code import standing_at
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 
 
 def made_up(world: World, *, guard: bool = False, pods: int = 3, mode: str = "plain") -> None:
@@ -150,7 +150,7 @@ def yielding(world: World) -> Any:
     yield world
 
 
-@rows(
+@each_row(
     ("build", "said"),
     [
         (no_world, r":no_world\(\) -> 'None' is no scenario: expected one World and keyword swi"),
@@ -284,7 +284,7 @@ def test_the_length_of_the_calm_run_is_asked_for_once() -> None:
     assert built == [*[1] * 7, 2, 2]
 
 
-@rows("driver", ["trio", "direct"])
+@each_row("driver", ["trio", "direct"])
 def test_runs_are_played_until_somebody_has_seen_enough(driver: str) -> None:
     """Numbered from 0, each looked at when it has ended; no more than were asked for."""
     scenario = find("lost_update")

@@ -8,7 +8,7 @@ from testbed.world import shelf
 from testbed.world.scenario import find, known, of
 from testbed.world.shelf import ISSUE, PLAIN, Page
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 
 PAGES = {page.scenario.name: page for page in shelf.pages()}
 
@@ -21,7 +21,7 @@ def test_every_scenario_stands_in_one_theme() -> None:
     assert order == sorted(order, key=shelf.themes().index)
 
 
-@rows("theme", shelf.themes())
+@each_row("theme", shelf.themes())
 def test_a_theme_says_what_its_races_have_in_common(theme: str) -> None:
     """In a sentence."""
     assert re.fullmatch(r"[A-Z].*\.", shelf.subject_of(theme))
@@ -43,7 +43,7 @@ def test_issues_are_read_from_the_whole_file() -> None:
     assert found == ["k8s#123", "b#2200", "kubernetes PR#345"]
 
 
-@rows(
+@each_row(
     ("asked", "is_about"),
     [
         ("kubernetes#106884", True), ("106884", True), ("#106884", True), ("kubernetes", True),

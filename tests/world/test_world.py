@@ -26,11 +26,11 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.version import VERSION
 from testbed.world.world import World
-from tests.rows import rows
+from tests.each_row import each_row
 from tests.shared.stage import Puppet, note, world_of
 
 DRIVERS = ("trio", "direct")
-both_drivers = rows("driver", DRIVERS)
+both_drivers = each_row("driver", DRIVERS)
 
 
 async def reads(client: Client) -> None:
@@ -100,7 +100,7 @@ class Holds(Actor):
         """Do nothing."""
 
 
-@rows("kind", [Changes, Holds])
+@each_row("kind", [Changes, Holds])
 def test_what_could_keep_its_memory_over_a_restart_is_not_started(kind: type[Actor]) -> None:
     """It says how to start it instead: by a factory."""
     world = World()
@@ -207,7 +207,7 @@ class Index(Calm):
 
 
 @both_drivers
-@rows("index", [-1, 2, 99])
+@each_row("index", [-1, 2, 99])
 def test_an_index_that_was_not_offered_is_refused(driver: str, index: int) -> None:
     """Of an Option, of a fault, of an alternative; negative ones as well."""
     world = world_of(alpha=reads)

@@ -13,8 +13,8 @@ from testbed.objects.form import to_tree
 from testbed.objects.kinds import kind_by_plural
 from testbed.objects.plain import frozen
 from testbed.store.endpoint import Operation
+from tests.each_row import each_row
 from tests.models.counter import Counter, finish, step
-from tests.shared.each_row import each_row
 
 Tree = dict[str, Any]
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

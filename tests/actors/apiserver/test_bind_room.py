@@ -8,8 +8,8 @@ import pytest
 
 from testbed.errors import Conflict
 from testbed.objects import Node, Pod
+from tests.each_row import each_row
 from tests.models.counter import Counter
-from tests.shared.each_row import each_row
 
 
 def counter(room: str, **node: Any) -> Counter:

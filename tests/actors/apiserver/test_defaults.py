@@ -22,7 +22,7 @@ from testbed.objects import (
     UpdateStrategy,
 )
 from testbed.objects.form import to_tree
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import play, world_of
 
 TEMPLATE = PodTemplate(spec=Pod.of("", cpu_m=100).spec)

@@ -9,8 +9,8 @@ import pytest
 
 from testbed.errors import Conflict, NotFound
 from testbed.objects import Meta, Node, Pod, Revision
+from tests.each_row import each_row
 from tests.models.counter import Counter, deletion, finish, step, with_meta
-from tests.shared.each_row import each_row
 
 
 def times(pod: Any) -> tuple[int | None, int | None]:

@@ -21,8 +21,8 @@ from testbed.objects import (
 from testbed.objects.binding import Preconditions
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.store.endpoint import Operation
+from tests.each_row import each_row
 from tests.models.counter import Counter, eviction, finish, step, told, with_meta
-from tests.shared.each_row import each_row
 
 APP = {"app": "a"}
 

@@ -9,8 +9,8 @@ import pytest
 from actors.apiserver.verbs.patching import patched
 from testbed.errors import BadRequest, Conflict, InternalError, Invalid, TooLarge
 from testbed.objects import Deployment, DeploymentSpec, LabelSelector, Map, Meta, Pod, PodTemplate
+from tests.each_row import each_row
 from tests.models.counter import Counter, refusal
-from tests.shared.each_row import each_row
 
 REFUSED = "the server rejected our request due to an error in our request"
 

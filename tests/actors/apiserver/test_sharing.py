@@ -19,8 +19,8 @@ from testbed.objects import Map, Pod, ReplicaSet, Scale, ScaleSpec
 from testbed.objects.form import to_tree
 from testbed.objects.plain import frozen
 from testbed.store.selector import Selector
+from tests.each_row import each_row
 from tests.models.counter import Counter, finish, step
-from tests.shared.each_row import each_row
 
 ALL = Selector(namespace="default")
 

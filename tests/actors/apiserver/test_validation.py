@@ -28,8 +28,8 @@ from testbed.objects import (
 )
 from testbed.objects.quantity import amounts
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.counter import Counter
-from tests.shared.each_row import each_row
 
 NEGATIVE = "must be greater than or equal to 0"
 UNRELATED = "`selector` does not match template `labels`"

@@ -33,8 +33,8 @@ from testbed.objects.form import from_tree
 from testbed.objects.pod import SchedulingGate
 from testbed.objects.quantity import amounts
 from testbed.store.endpoint import Operation
+from tests.each_row import each_row
 from tests.models.counter import Counter, about, with_meta
-from tests.shared.each_row import each_row
 
 
 def budget(name: str = "b", **spec: Any) -> PodDisruptionBudget:

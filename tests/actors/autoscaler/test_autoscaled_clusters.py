@@ -12,10 +12,10 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
 from testbed.invariant import Verdict
+from tests.each_row import each_row
 from tests.models.clusters import autoscaled_clusters
 from tests.models.clusters.autoscaled_clusters import autoscaled_cluster, is_told_in_time
 from tests.models.clusters.cluster_runs import breaches, restarting, verdicts
-from tests.shared.each_row import each_row
 
 RUNS, CHUNK = 20, 25
 """How many Runs of each cluster the long form plays, and how many clusters are one test of it."""

@@ -13,8 +13,8 @@ from actors.autoscaler.pass_record import NO_OPTIONS, SUCCESSFUL
 from testbed import policy
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import ConfigMap
+from tests.each_row import each_row
 from tests.models.worlds.growing import fates, group, passes, target, waiting
-from tests.shared.each_row import each_row
 
 
 class KeepsNone(Expander):

@@ -25,7 +25,7 @@ from testbed.objects import (
     ReplicaSet,
     ReplicaSetSpec,
 )
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 BEGIN_S = 100
 """When P is created; by then V has long been running. Passes are 10 s apart."""

@@ -11,8 +11,8 @@ from actors.autoscaler.pass_record import IN_COOLDOWN, NOT_NEEDED, SUCCESSFUL
 from testbed import Client
 from testbed.objects import Condition, Meta, Node, Pod, PriorityClass
 from testbed.objects.pod import PodStatus
+from tests.each_row import each_row
 from tests.models.worlds.growing import fates, group, passes, target, waiting
-from tests.shared.each_row import each_row
 
 NOT_READY = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
 HIGH, SPARE = PriorityClass(Meta("high"), value=100), PriorityClass(Meta("spare"), value=-20)

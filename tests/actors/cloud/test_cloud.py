@@ -25,7 +25,7 @@ from testbed.objects import Condition, Map, Node, Pod
 from testbed.store.endpoint import answer_at_once
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
 TEMPLATE = Node.of("any", cpu_m=4000, memory=2**33, labels={"pool": "g"})

@@ -17,8 +17,8 @@ from testbed.faults.partition import Partition
 from testbed.objects import Node
 from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
+from tests.each_row import each_row
 from tests.models.looking import is_seen
-from tests.shared.each_row import each_row
 from tests.shared.nodes import breaches
 from tests.shared.stage import Puppet, play
 

@@ -14,7 +14,7 @@ from actors.shared.node_groups import increase
 from testbed import Calm, Client, Operation, World
 from testbed.errors import Invalid, ScenarioError
 from testbed.objects import Map, Node
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
 TEMPLATE = Node.of("any", cpu_m=4000)

@@ -41,7 +41,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Cued
 
 CRASHES = (

@@ -35,7 +35,7 @@ from testbed.objects.condition import find
 from testbed.objects.quota import QuotaSpec, QuotaStatus
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import delete
 from tests.shared.stage import Doing, Puppet, play
 

@@ -18,8 +18,8 @@ from testbed.objects import Condition, Pod, PodStatus, StatefulSet, StatefulSetS
 from testbed.objects.deployment import OrderedUpdate, OrderedUpdateStrategy
 from testbed.objects.form import to_tree
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.workloads import Readier, all_of, template, workload_world
-from tests.shared.each_row import each_row
 from tests.shared.stage import Doing, play
 
 

@@ -17,7 +17,7 @@ from actors.framework.cluster_events import (
 from testbed.objects import Node
 from testbed.objects.affinity import Taint
 from testbed.objects.condition import Condition
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 PLAIN = Node.of("n1", cpu_m=1000)
 CORDONED = Node.of("n1", cpu_m=1000, unschedulable=True)

@@ -43,8 +43,8 @@ from testbed.objects.affinity import (
 )
 from testbed.objects.meta import Object
 from testbed.objects.pod import Port
+from tests.each_row import each_row
 from tests.shared.deciding import HOST, ZONE, a_node, a_pod, decide, far, near
-from tests.shared.each_row import each_row
 
 UNEVEN = "node(s) didn't match pod topology spread constraints"
 

@@ -23,7 +23,7 @@ from testbed.objects import (
 )
 from testbed.objects.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm
 from testbed.objects.pod import Port
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 NODE = Node.of("n1", cpu_m=1000, memory=1000, pods=3, labels={"zone": "a"})
 

@@ -23,7 +23,7 @@ from testbed.objects import (
 )
 from testbed.objects.condition import find
 from testbed.objects.quantity import milli, whole
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import at, bound, calm, node_world, pod_of, story
 
 MEMORY_TAINT = "node.kubernetes.io/memory-pressure"

@@ -13,7 +13,7 @@ from testbed.client.client import Client
 from testbed.objects import Node, Pod
 from testbed.objects.condition import find
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import bound, calm, pod_of, story
 from tests.shared.stage import Puppet
 

@@ -14,7 +14,7 @@ from testbed.client.client import Client
 from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import KUBELET, ask, at, bound, calm, pod_of, runtime, story
 from tests.shared.stage import Doing, Puppet
 

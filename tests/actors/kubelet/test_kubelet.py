@@ -22,7 +22,7 @@ from testbed.objects import Condition, Map, Node, Pod, PodStatus, condition
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import (
     KUBELET,
     RUNTIME,

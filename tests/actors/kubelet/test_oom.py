@@ -19,7 +19,7 @@ from testbed.objects.pod import Resources
 from testbed.objects.quantity import amounts
 from testbed.store.store import Store
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import (
     KUBELET,
     ask,

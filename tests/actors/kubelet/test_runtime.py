@@ -13,7 +13,7 @@ from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound, ScenarioError
 from testbed.objects import Map, Pod
 from testbed.store.store import Store
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import ask
 
 

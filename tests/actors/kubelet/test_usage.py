@@ -8,7 +8,7 @@ from actors.kubelet.usage import Usage, behave_alike, usage_texts
 from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Pod
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import bound, node_world
 
 

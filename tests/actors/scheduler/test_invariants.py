@@ -26,8 +26,8 @@ from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.crowds import FAULTS, crowd
-from tests.shared.each_row import each_row
 from tests.shared.scheduling import cluster, delete, node_of, pending, there
 from tests.shared.stage import play
 

@@ -34,7 +34,7 @@ from testbed.choosers.calm import Calm
 from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import Node, Pod
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 ROOT = Path(__file__).parent.parent.parent.parent
 

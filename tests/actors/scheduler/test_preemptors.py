@@ -16,7 +16,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.invariant import Verdict
 from testbed.objects import Map
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 def played(preemptor: str, chooser: Any, build: Any = contended_nodes, **more: str) -> Verdict:

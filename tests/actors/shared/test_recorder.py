@@ -12,7 +12,7 @@ from testbed import Client, Operation, World
 from testbed.faults.crash import Crash
 from testbed.invariants.events import nobody_decides_by_events
 from testbed.objects import Event, Node, Pod, Reference, Revision
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import Doing, Played, Puppet, play
 
 MINUTE_MS = 60_000

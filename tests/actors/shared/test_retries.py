@@ -25,7 +25,7 @@ from testbed.errors import (
 )
 from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Pod
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.stage import note, play, world_of
 
 PASSING = (Conflict, Forbidden, InternalError, TimedOut, TooManyRequests, Unavailable)

@@ -18,7 +18,7 @@ from actors.shared.settings import at_least
 from actors.users.commands import NoCommand
 from actors.users.stream import Cue
 from testbed.errors import ScenarioError
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 @attrs.frozen

@@ -32,7 +32,7 @@ from testbed.objects import (
 from testbed.objects.pod import FAILED, PodStatus
 from testbed.turns.trace import Trace
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.nodes import node_world
 from tests.shared.stage import Cued, Doing
 

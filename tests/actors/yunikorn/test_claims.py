@@ -29,8 +29,8 @@ from testbed.objects import Map
 from testbed.testing.mutant import Mutant, hunt
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.cores import NODE, books, daemons, node_of_y1, yunikorns
-from tests.shared.each_row import each_row
 from tests.shared.nodes import breaches
 
 FAULTS = (

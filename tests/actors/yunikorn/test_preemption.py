@@ -9,8 +9,8 @@ from actors.yunikorn.core.preemption.sorting import in_order
 from actors.yunikorn.messages import AllocationRequest
 from actors.yunikorn.switches import YuniKornSwitches
 from testbed.objects import Map
+from tests.each_row import each_row
 from tests.models.worlds.cores import NODE, Talk, gt_y1
-from tests.shared.each_row import each_row
 
 R3_R2 = ["free r3", "free r2"]
 NOBODY = ["RequiredNodePreemptionFailed"]

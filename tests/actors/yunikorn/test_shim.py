@@ -36,8 +36,8 @@ from testbed.races.playing import play as play_race
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.cores import NODE, books, daemons, node_of_y1, seen, yunikorns
-from tests.shared.each_row import each_row
 from tests.shared.nodes import at, delete
 from tests.shared.stage import play
 

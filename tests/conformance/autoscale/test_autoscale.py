@@ -17,7 +17,7 @@ from tests.conformance.autoscale.playing import play
 from tests.conformance.autoscale.shape import Autoscale
 from tests.conformance.conftest import OURS
 from tests.conformance.reading import cases_in
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 Tree = dict[str, Any]
 HOURS = 400

@@ -22,7 +22,7 @@ from testbed.objects.manifests.yaml_stream import BYTES_MAX
 from testbed.store.endpoint import Operation, answer_at_once
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 4}}\n"
 POD = """\

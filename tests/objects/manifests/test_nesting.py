@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.objects.manifests.nesting import too_deep_at
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 @each_row(

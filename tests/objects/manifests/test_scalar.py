@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from testbed.objects.manifests.scalar import lines, name_of, resolve, written
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 WORDS = {
     "y Yes on TRUE": True,

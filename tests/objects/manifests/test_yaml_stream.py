@@ -13,7 +13,7 @@ from testbed.objects.manifests.yaml_stream import (
     lines_of,
     parts,
 )
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 def trees(text: str | bytes, **limits: int) -> list[Any]:

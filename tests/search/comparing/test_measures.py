@@ -36,8 +36,8 @@ from testbed.search.comparing.sample import Sample
 from testbed.store.endpoint import Operation
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.cores import daemons, node_of_y1
-from tests.rows import rows
 from tests.shared.scheduling import NAME, PRIORITIES, pending, there
 from tests.shared.stage import Doing, Puppet
 
@@ -140,7 +140,7 @@ def test_room_that_a_better_pod_takes_is_lost_and_not_stolen() -> None:
 
 
 @pytest.mark.spec("SCH-104")
-@rows("preemptor", ["scheduler", "kubelet"])
+@each_row("preemptor", ["scheduler", "kubelet"])
 def test_the_victims_of_a_pod_that_never_runs_are_wasted(preemptor: str) -> None:
     """It was deleted while it waited for them."""
     users = (at(1000, pending("new", 10, 1000)), gone(3000, "new"))
@@ -356,7 +356,7 @@ def test_machines_are_counted_when_they_are_asked_for() -> None:
     assert found(going, "machines_asked", "machine_minutes") == (0, going.end_ms)
 
 
-@rows(("gone_ms", "lasts_ms"), [
+@each_row(("gone_ms", "lasts_ms"), [
     (None, 2000), (1500, 1500), (2500, 2000), (9000, 2000),
 ])  # fmt: skip
 def test_a_machine_of_any_provider_is_one_by_its_plural(gone_ms: int | None, lasts_ms: int) -> None:

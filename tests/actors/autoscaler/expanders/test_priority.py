@@ -8,7 +8,7 @@ from actors.autoscaler import Expansion
 from actors.autoscaler.expanders.priority import CONFIG_MAP, KEY, PriorityExpander
 from actors.autoscaler.templates import NodeTemplate
 from testbed.objects import ConfigMap, Map, Meta, Node
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 TEMPLATE = NodeTemplate(Node.of("any", cpu_m=1000), ())
 GIVEN = [Expansion(name, 1, (), TEMPLATE) for name in ("a-spot", "b-spot", "c")]

@@ -7,8 +7,8 @@ import pytest
 
 from actors.autoscaler.scale_down.drainability import BlockingPod, DrainRules, moving
 from testbed.objects import Map, Pod, PodDisruptionBudget, PodStatus
+from tests.each_row import each_row
 from tests.models.worlds.idle_nodes import annotated, budget, owned, replica_set
-from tests.shared.each_row import each_row
 
 SYSTEM = "kube-system"
 

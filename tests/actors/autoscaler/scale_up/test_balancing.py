@@ -6,7 +6,7 @@ import pytest
 
 from actors.autoscaler.scale_up.balancing import balanced
 from actors.shared.node_groups import GroupView
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 def group(name: str, target: int, max_size: int = 10) -> GroupView:

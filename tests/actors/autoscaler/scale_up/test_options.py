@@ -23,7 +23,7 @@ from testbed.objects.affinity import (
 )
 from testbed.objects.labels import LabelSelector
 from testbed.objects.pod import Container, Port
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 HOST = "kubernetes.io/hostname"
 APART = Affinity(

@@ -20,6 +20,7 @@ from testbed.objects import Deployment, Event, Meta, Pod, ReplicaSet, UpdateStra
 from testbed.objects.form import to_tree
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.workloads import (
     Readier,
     all_of,
@@ -28,7 +29,6 @@ from tests.models.worlds.workloads import (
     versions,
     workload_world,
 )
-from tests.shared.each_row import each_row
 from tests.shared.stage import Doing, Puppet, play
 
 QUIET = {"events": "off"}

@@ -12,8 +12,8 @@ from actors.controllers.deployment.rollout import stepped
 from actors.controllers.deployment.scaling import DESIRED, MOST, is_rescaled, scaled
 from actors.controllers.frame.wanted import wanted_by
 from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus
+from tests.each_row import each_row
 from tests.models.worlds.workloads import deployment, template
-from tests.shared.each_row import each_row
 
 
 def replica_set(name: str, size: int, available: int | None = None, **notes: Any) -> ReplicaSet:

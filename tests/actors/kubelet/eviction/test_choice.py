@@ -14,7 +14,7 @@ from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KUBELET
 from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map, Pod
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 MI = 2**20
 

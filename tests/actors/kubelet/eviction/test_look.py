@@ -11,7 +11,7 @@ from actors.kubelet.eviction.signals import Observation
 from testbed.errors import ScenarioError
 from testbed.objects import Map
 from testbed.objects.quantity import Quantity, amounts
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 MI = 2**20
 MEMORY = Threshold.of("memory.available", "100Mi")

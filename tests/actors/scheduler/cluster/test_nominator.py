@@ -8,7 +8,7 @@ import pytest
 from actors.framework.podinfo import identity
 from actors.scheduler.cluster.nominator import Nominator
 from testbed.objects import Pod
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 
 def saying(pod: Pod, node: str) -> Pod:

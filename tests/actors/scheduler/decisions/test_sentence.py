@@ -13,7 +13,7 @@ from actors.scheduler.decisions.decision import Candidate, Decision, Preemption
 from actors.scheduler.decisions.sentence import sentence_of
 from actors.scheduler.preemption.choice import best_of
 from testbed.objects import Pod
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 
 POD = Pod.of("p")
 FULL = Refusal("NodeResourcesFit", ("Insufficient cpu",))

@@ -9,7 +9,7 @@ from actors.shared.verbs import bind
 from testbed.client.client import Client
 from testbed.objects import Pod
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.scheduling import books, cluster, delete, node_of, pending
 from tests.shared.stage import Doing, play
 

@@ -18,8 +18,8 @@ from testbed.client.client import Client
 from testbed.faults.crash import Crash
 from testbed.objects import Node, Owner, Pod, calendar
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.deciding import a_node, a_pod, snapshot_of
-from tests.shared.each_row import each_row
 from tests.shared.scheduling import NAME, attempts, cluster, pending, there
 from tests.shared.stage import Puppet, play
 

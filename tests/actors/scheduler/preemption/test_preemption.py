@@ -22,6 +22,7 @@ from testbed.objects.affinity import (
     TopologySpreadConstraint,
 )
 from testbed.objects.labels import Requirement
+from tests.each_row import each_row
 from tests.shared.deciding import (
     HOST,
     NOW_MS,
@@ -37,7 +38,6 @@ from tests.shared.deciding import (
     preemption_of,
     snapshot_of,
 )
-from tests.shared.each_row import each_row
 
 # -- who may ----------------------------------------------------------------------------------
 

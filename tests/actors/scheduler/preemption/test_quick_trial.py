@@ -15,8 +15,8 @@ from actors.scheduler.preemption.quick_trial import QuickTrial
 from actors.scheduler.preemption.trial import Trial, trial_of
 from testbed.objects import Container, Map, NodeStatus, Pod, PodSpec, Quantity, Resources
 from testbed.objects.quantity import milli, whole
+from tests.each_row import each_row
 from tests.shared.deciding import UNIT, Nominations, a_node, a_pod, far, snapshot_of
-from tests.shared.each_row import each_row
 
 AMOUNTS = st.one_of(st.none(), st.integers(0, 4))
 

@@ -24,8 +24,8 @@ from testbed.objects import (
     Requirement,
 )
 from testbed.objects.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
+from tests.each_row import each_row
 from tests.shared.deciding import UNIT, a_budget, a_node, a_pod, gone, preemption_of
-from tests.shared.each_row import each_row
 
 P = a_pod("p", 5, priority=10)
 

@@ -20,7 +20,7 @@ from testbed.objects import LabelSelector, Map, Meta, Node, Pod, PodDisruptionBu
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from testbed.world.scenario import find
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.scheduling import PRIORITIES, pending, there
 from tests.shared.stage import Puppet
 

@@ -10,8 +10,8 @@ from actors.scheduler.reference.preemption import preempt
 from actors.scheduler.switches import switches_of
 from testbed.client.client import Client
 from testbed.objects import Pod
+from tests.each_row import each_row
 from tests.shared.deciding import a_node, a_pod, gone, preemption_of
-from tests.shared.each_row import each_row
 from tests.shared.scheduling import cluster, pending, pod_of, records, there, writes
 from tests.shared.stage import play
 

@@ -21,7 +21,7 @@ from testbed.races.racefile import parse
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
-from tests.shared.each_row import each_row
+from tests.each_row import each_row
 from tests.shared.scheduling import NAME, cluster, delete, node_of, pending, there
 from tests.shared.stage import Doing, Puppet, play
 
