@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Check every citation, also when no report is asked for; draw the examples that are asked for;
     and hear Ctrl-C, to which a shell that puts these tests in the background makes them, and
     whatever they begin, deaf."""
+    keep_compiled(config)
     load_profile(config.option.markexpr)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -52,6 +54,16 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def keep_compiled(config: pytest.Config) -> None:
+    """Where Python may write no bytecode beside the source, keep it in pytest's cache: to compile
+    and rewrite all tests anew is two thirds of a collection, and each worker collects."""
+    cache = getattr(config, "cache", None)
+    if sys.dont_write_bytecode and cache is not None:
+        with suppress(OSError):  # a folder in which nothing may be written
+            sys.pycache_prefix = str(cache.mkdir("compiled"))
+            sys.dont_write_bytecode = False
+
+
 def pytest_collection_finish() -> None:
     """Let Python's garbage collector pass over what is here to stay: the modules, and thousands of
     tests. To walk over them again and again took a tenth of the time."""
@@ -68,9 +80,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where Python may write no bytecode, what the tests begin shares it in a folder of its own."""
+    """Where Python may write no bytecode, what the tests begin shares it in a folder of its own,
+    which goes with the copies of the tree that they begin it in."""
     with pytest.MonkeyPatch.context() as patch:
-        if sys.dont_write_bytecode:
+        if sys.flags.dont_write_bytecode:
             patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
             patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))
         yield
