@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import pytest
+
 from actors.apiserver.server import ApiServer
 from testbed import Operation, World
 from testbed.choosers.complete import Complete

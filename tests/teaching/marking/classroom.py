@@ -11,7 +11,8 @@ import resource
 import sys
 from pathlib import Path
 
-from testbed.cli.show import say, say_table
+from testbed.cli.output import say
+from testbed.cli.show import say_table
 from testbed.teaching.ladder import levels
 from testbed.teaching.level import LearnLevel
 from testbed.teaching.marking.booth import Booth
