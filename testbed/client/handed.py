@@ -79,7 +79,11 @@ def _fields(kind: type) -> tuple[tuple[str, ...], bool]:
 def refused(error: ApiError) -> ApiError:
     """The refusal that its caller catches. An Endpoint may raise one exception again and again;
     what a caller adds to its own, a traceback among it, no other caller sees."""
-    return copy(error)
+    # Not by `copy`, which would call a constructor of the user's own with the text alone.
+    kind = error.__class__
+    made = kind.__new__(kind, *error.args)
+    made.__dict__.update(error.__dict__)
+    return made
 
 
 def asked(operation: Operation) -> Operation:

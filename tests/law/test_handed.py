@@ -47,11 +47,19 @@ LOOKS = ("all",)
 Path = tuple[str, ...]
 
 
+class Refused(ApiError):
+    """A refusal with a constructor of its own."""
+
+    def __init__(self, what: str, times: int) -> None:
+        super().__init__(f"not {what}, {times} times")
+        self.times = times
+
+
 class Board(StoreEndpoint):
     """Answers with the list that it goes on writing, and refuses with one exception for all."""
 
     marks_memory = True
-    refusal = ApiError("not that")
+    refusal = Refused("that", 3)
 
     def __init__(self, store: Store, name: str = "board") -> None:
         super().__init__(store, name)
@@ -187,6 +195,7 @@ async def collects(client: Client, watcher: Watcher) -> None:
     refuse = Operation("refuse", endpoint="board")
     stale = Operation("update", "notes", "n", "default", note("n").with_meta(uid="other"))
     handed["refusals"] = await failing(client, refuse, refuse, stale)
+    assert [str(error) for error in handed["refusals"][:2]] == ["not that, 3 times"] * 2
 
     async def other() -> str:
         await client.get(Note, "n")

@@ -66,6 +66,7 @@ SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "testbed/store/delivery.py": STORE,
         "testbed/store/endpoint.py": STORE,
         "testbed/store/footprint.py": (*STORE, "tests/turns/test_option.py"),
+        "testbed/store/kept.py": STORE,
         "testbed/store/listeners.py": STORE,
         "testbed/store/precondition.py": (
             "tests/actors/apiserver/test_patching.py",
