@@ -21,7 +21,6 @@ faults:
     after: default-scheduler patch pods/default/c/status
     restart: 1s
 """
-LESSONS = [page for page in map(Page.of, known()) if page.kind == LESSON]
 
 
 def told(world: World) -> str:
@@ -31,13 +30,16 @@ def told(world: World) -> str:
     return chronicle(trace)
 
 
-@pytest.mark.parametrize("name", [page.scenario.name for page in LESSONS])
-def test_a_lesson_is_told_as_before(name: str, stories: Stories) -> None:
+def test_a_lesson_is_told_as_before(stories: Stories, subtests: pytest.Subtests) -> None:
     """Each in few lines that are not too wide."""
-    text = told(find(name).world())
-    assert max(map(len, text.splitlines())) <= WIDTH
-    assert len(text.splitlines()) <= 45
-    stories.check(f"lessons/{name}", text)
+    lessons = [each for each in known() if Page.of(each).kind == LESSON]
+    assert len(lessons) > 10
+    for scenario in lessons:
+        with subtests.test(scenario.name):
+            text = told(scenario.world())
+            assert max(map(len, text.splitlines())) <= WIDTH
+            assert len(text.splitlines()) <= 45
+            stories.check(f"lessons/{scenario.name}", text)
 
 
 def test_what_is_long_is_cut_with_the_number_of_lines() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from functools import cache
 
 import pytest
 
@@ -18,7 +19,11 @@ from testbed.world.shelf import PAIR, Page
 from tests.models.worlds.shelved import race_named
 from tests.shared.golden import Stories
 
-PAIRS = [page for page in shelf.pages() if page.kind == PAIR]
+
+@cache
+def pairs() -> list[Page]:
+    """All of them; each scenario is assembled for that, which no collection waits for."""
+    return [page for page in shelf.pages() if page.kind == PAIR]
 
 
 def opening(page: Page) -> str:
@@ -36,7 +41,7 @@ def opening(page: Page) -> str:
 @pytest.mark.parametrize("theme", [name for name in shelf.themes() if name != "cluster"])
 def test_the_stories_of_a_theme_begin_as_before(theme: str, stories: Stories) -> None:
     """To the letter. One that says no more of why has a setting that says it."""
-    told = {page.scenario.name: opening(page) for page in PAIRS if page.theme == theme}
+    told = {page.scenario.name: opening(page) for page in pairs() if page.theme == theme}
     stories.check(
         f"openings/{theme}", "\n".join(f"{name}\n{text}\n" for name, text in told.items())
     )
