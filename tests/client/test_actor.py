@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import pytest
@@ -46,17 +46,6 @@ class Open(Actor):
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-
-
-@attrs.frozen
-class Dozer(Actor):
-    """Sleeps a while, once."""
-
-    ms: int = 10
-    rank: ClassVar[int] = 3
-
-    async def run(self, client: Client) -> None:
-        await client.sleep(self.ms)
 
 
 @pytest.mark.parametrize(("given", "kind"), [(Listed("alpha"), "Listed"), (Open("alpha"), "Open")])
@@ -117,21 +106,6 @@ def test_an_actor_may_end_itself_and_be_begun_again(driver: str) -> None:
     assert [step.now_ms for step in played.every("start alpha/main*")] == [0, 5]
     assert len(world.store) == 1
     assert not world.table.deaths
-
-
-def test_timers_of_one_instant_are_ordered_by_rank() -> None:
-    """Users before kubelets before controllers, whatever they are called and when they started."""
-
-    @attrs.frozen
-    class User(Dozer):
-        """Comes first."""
-
-        rank: ClassVar[int] = 0
-
-    world = World()
-    world.start(Dozer("a"), User("z"))
-    played = play(world)
-    assert list(played.said("wake")) == ["wake z/main sleep", "wake a/main sleep"]
 
 
 def test_the_tasks_of_an_actor_share_its_memory_unless_it_says_not() -> None:

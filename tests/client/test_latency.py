@@ -11,7 +11,7 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.replayed import Replayed
 from testbed.choosers.uniform import Uniform
 from testbed.client.latency import Latency
-from testbed.errors import NotFound, ScenarioError, TimedOut, UnknownName
+from testbed.errors import ScenarioError, UnknownName
 from testbed.objects import Note
 from testbed.objects.codec import decode
 from testbed.races.playing import play, race_of
@@ -51,25 +51,6 @@ def writing(**latency: Any) -> World:
     world.start(Puppet("ann", write))
     world.latency(**latency)
     return world
-
-
-def test_an_answer_comes_so_late() -> None:
-    """It has taken effect at once; a refusal takes as long."""
-
-    async def ask(client: Client) -> None:
-        await client.create(Note("n"))
-        with pytest.raises(NotFound):
-            await client.get(Note, "nothing")
-
-    world = World()
-    world.start(Puppet("ann", ask))
-    world.latency("* notes", answer_ms=5_000)
-    assert times(world, "serve", "answer") == [
-        ("serve create notes/default/n", 0),
-        ("answer create notes/default/n", 5_000),
-        ("serve get notes/default/nothing", 5_000),
-        ("answer get notes/default/nothing", 10_000),
-    ]
 
 
 def test_a_watch_tells_so_late() -> None:
@@ -132,23 +113,6 @@ def test_a_verb_with_its_subresource_is_the_word_for_both() -> None:
         assert Latency(what, serve_ms=5).fits(bind, "ann", "store"), what
     for what in ("create pods", "create/status pods", "get nodes/n1"):
         assert not Latency(what, serve_ms=5).fits(bind, "ann", "store"), what
-
-
-def test_a_caller_that_waits_less_is_told_so_and_the_write_happens_all_the_same() -> None:
-    """The race that such a latency is stated for."""
-    seen: list[object] = []
-
-    async def ask(client: Client) -> None:
-        with pytest.raises(TimedOut):
-            await client.create(Note("n"), timeout_ms=30_000)
-        await client.sleep(10_000, "rest")
-        seen.append((await client.get(Note, "n")).meta.name)
-
-    world = World()
-    world.start(Puppet("ann", ask))
-    world.latency("create notes", serve_ms=35_000)
-    world.run(Calm())
-    assert seen == ["n"]
 
 
 def test_an_endpoint_that_is_down_refuses_at_once() -> None:

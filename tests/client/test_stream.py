@@ -133,22 +133,6 @@ def test_a_stream_has_one_reader() -> None:
         play(world_of(alpha=alpha), "start alpha/one")
 
 
-def test_a_reader_may_wait_for_something_else_as_well() -> None:
-    """If that comes first, the delivery is taken back, and offered again when it asks again."""
-    told: list[object] = []
-
-    async def alpha(client: Client) -> None:
-        stream = await client.watch(Note, Revision(1))
-        while len(told) < 3:
-            place, value = await client.first(stream.next(), client.sleep(700))
-            told.append(value.key if place == 0 else client.now())
-
-    world = world_of(alpha=alpha)
-    world.start(writing("a"))
-    play(world)
-    assert told == [700, "notes/default/a", 1_700]
-
-
 def test_the_path_of_a_stream_is_free_when_it_is_closed() -> None:
     """Two at a time are numbered; the next one takes the first free number."""
     paths: list[str] = []
@@ -194,29 +178,6 @@ def test_a_break_is_told_now_to_a_waiting_reader() -> None:
     assert second.told == ["ADDED notes/default/b rv 3"]
     asked, fault = played.only("deliver *a ADDED"), played.only("fault *")
     assert played.only("deliver *BROKEN").causes == (asked.number, fault.number)
-
-
-def test_a_reader_of_what_its_own_actor_has_closed_is_told() -> None:
-    """Whether it waits already or only then begins to."""
-    told: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        stream = await client.watch(Note, Revision(1))
-
-        async def read() -> None:
-            for _ in range(2):
-                try:
-                    await stream.next()
-                except WatchBroken as error:
-                    told.append(str(error))
-
-        task = client.spawn("reader", read)
-        await client.sleep(1)
-        stream.close()
-        await client.join(task)
-
-    play(world_of(alpha=alpha))
-    assert told == ["the watch of notes was closed by its reader"] * 2
 
 
 def test_a_compaction_that_overtakes_a_watch_ends_it_in_expired() -> None:
@@ -381,15 +342,17 @@ def watching(plural: str, told: list[str], name: str = "alpha") -> Puppet:
     return Puppet(name, run)
 
 
-def test_a_feed_has_the_same_causes_if_the_commit_comes_after_the_feed_before() -> None:
-    """That feed and the commit commute, so in either order the next feed comes of both."""
+def test_the_causes_of_a_fed_delivery_are_the_feed_and_the_reader() -> None:
+    """And the feed is caused by the commit, and by the feed before it."""
     world = lagging("notes")
     world.start(watching("notes", []), writing("a", "b"))
-    played = play(world, "serve * notes/default/a", "feed *", "serve * notes/default/b")
-    written = played.only("serve writer/* notes/default/b")
+    played = play(world, "serve * notes/default/b", late=("feed *",))
+    writes = [step.number for step in played.every("serve writer/*")]
     first, second = played.every("feed *")
-    assert first.number < written.number
-    assert second.causes == (first.number, written.number)
+    assert (first.causes, second.causes) == ((writes[0],), (writes[1], first.number))
+    one, two = played.every("deliver *")
+    assert one.causes == (played.only("answer alpha/*").number, first.number)
+    assert set(two.causes) == {one.number, second.number}
 
 
 def test_a_list_of_a_lagging_server_does_not_commute_with_a_feed() -> None:

@@ -10,9 +10,8 @@ import pytest
 from testbed.client.client import Client
 from testbed.client.request import Post
 from testbed.client.stream import Stream
-from testbed.errors import ApiError, Cancelled, ScenarioError, Unavailable
+from testbed.errors import ApiError, ScenarioError
 from testbed.faults.crash import Crash
-from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.world.world import World
 from tests.each_row import each_row
@@ -81,35 +80,6 @@ def test_an_operation_is_announced_then_served_then_answered() -> None:
     assert [step.causes for step in played.steps] == [(0,), (1,), (2,)]
     assert [step.revision for step in played.steps] == ["", "2", ""]
     assert revisions == [1, 2]
-
-
-def test_a_refusal_is_an_answer() -> None:
-    """Its caller gets that in a turn of its own; the Step that refused says why."""
-    said: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        await asked(client, Operation("get", "notes", "n", "default"), said)
-
-    played = play(world_of(alpha=alpha))
-    assert said == ["NotFound: notes/default/n not found"]
-    assert played.only("serve *").outcome == "NotFound"
-    assert played.only("answer *").causes == (2,)
-
-
-def test_the_same_sentence_again_is_numbered() -> None:
-    """So that a hold can name one of several; its answer bears the same number."""
-
-    async def alpha(client: Client) -> None:
-        for _ in range(2):
-            await client.list(Note)
-
-    played = play(world_of(alpha=alpha))
-    assert list(played.said("serve", "answer")) == [
-        "serve alpha/main list notes",
-        "answer alpha/main list notes",
-        "serve alpha/main list notes#2",
-        "answer alpha/main list notes#2",
-    ]
 
 
 def test_a_write_names_the_record_it_follows_from() -> None:
@@ -219,36 +189,6 @@ def test_an_endpoint_that_is_down_refuses_at_once() -> None:
     played = play(world, "fault * crash clerk")
     assert said == ["Unavailable: clerk is down: connection refused", "answered"]
     assert [step.now_ms for step in played.every("serve *")] == [5_000, 5_000]
-
-
-def test_a_crash_breaks_its_watches_and_no_others() -> None:
-    """Each reader gets that in a turn of its own; what it opened elsewhere goes on."""
-    ends: list[str] = []
-
-    def reader(endpoint: str) -> Any:
-        async def run(client: Client) -> None:
-            stream: Stream = await client.ask(Operation("watch", "notes", endpoint=endpoint))
-            try:
-                await stream.next()
-            except Unavailable as error:
-                ends.append(f"{client.name}: {type(error).__name__}: {error}")
-            else:
-                ends.append(f"{client.name}: told")
-
-        return run
-
-    async def writer(client: Client) -> None:
-        await client.sleep(1)
-        await client.create(note())
-
-    world = world_of(alpha=reader("clerk"), beta=reader("clerk"), gamma=reader("store"), w=writer)
-    world.serve(Clerk)
-    world.allow(Crash("clerk"))
-    played = play(world, "answer gamma/*", "fault * crash clerk")
-    broken = "WatchBroken: clerk went away"
-    assert sorted(ends) == [f"alpha: {broken}", f"beta: {broken}", "gamma: told"]
-    assert played.only("deliver alpha/watch-notes notes BROKEN").outcome == "ServiceUnavailable"
-    assert not world.wire.streams.open
 
 
 def test_a_crash_takes_back_the_feeds_and_forgets_the_cursors() -> None:
@@ -463,19 +403,6 @@ def test_a_near_endpoint_may_not_pause() -> None:
         play(world)
 
 
-def test_a_near_endpoint_that_is_down_refuses_too() -> None:
-    """A runtime dies as any other, and its kubelet gets an error."""
-    said: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        await asked(client, Operation("list", "notes", endpoint="runtime"), said)
-
-    world = near(alpha)
-    world.allow(Crash("runtime"))
-    play(world, "fault * crash runtime")
-    assert said == ["Unavailable: runtime is down: connection refused"]
-
-
 def test_a_watch_of_a_near_endpoint_is_a_stream_like_any_other() -> None:
     """It is opened at once; each delivery is an Option."""
     told: list[str] = []
@@ -575,29 +502,6 @@ def test_what_comes_too_late_is_not_kept(late: tuple[str, ...]) -> None:
 def _overtaken(late: tuple[str, ...]) -> tuple[str, ...]:
     timeouts = ("wake * timeout of watch*", "wake * timeout of create*")
     return ("serve * watch notes", *timeouts) if late else timeouts
-
-
-def test_a_cancelled_watch_is_closed() -> None:
-    """Another task has cancelled the one that asked, when the watch was open already."""
-    ends: list[str] = []
-
-    async def alpha(client: Client) -> None:
-        async def opener() -> None:
-            try:
-                await client.ask(Operation("watch", "notes"))
-            except Cancelled:
-                ends.append("cancelled")
-
-        task = client.spawn("opener", opener)
-        await client.sleep(0)
-        client.cancel(task)
-        await client.join(task)
-
-    world = world_of(alpha=alpha)
-    world.limit(delay_max_ms=1_000)
-    play(world, "serve alpha/opener watch *", "wake *", "resume alpha/opener cancel")
-    assert ends == ["cancelled"]
-    assert_no_watch(world)
 
 
 def assert_no_watch(world: World) -> None:

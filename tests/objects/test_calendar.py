@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from testbed.objects import calendar
 from tests.each_row import each_row
-
-DECADES = st.integers(-(10**12), 10**12)
 
 
 @each_row(
@@ -27,15 +23,6 @@ def test_a_time_is_written_in_whole_seconds_or_finely(ms: int, text: str, fine: 
     """Most fields drop the fraction, downward; a year has four digits, however early."""
     assert calendar.written(ms) == text
     assert calendar.written_fine(ms) == fine
-
-
-@settings(max_examples=200, derandomize=True, deadline=None)
-@given(DECADES)
-def test_what_is_written_is_read_as_the_same(ms: int) -> None:
-    """Finely to the millisecond; else to the second it is in."""
-    assert calendar.read(calendar.written_fine(ms)) == ms
-    assert calendar.read(calendar.written(ms)) == ms // 1000 * 1000
-    assert calendar.read_whole(calendar.written_fine(ms)) == ms // 1000 * 1000
 
 
 @each_row(

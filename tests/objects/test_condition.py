@@ -5,23 +5,11 @@ from __future__ import annotations
 import pytest
 
 from testbed.objects import Condition
-from testbed.objects.condition import FALSE, TRUE, UNKNOWN, find, having
+from testbed.objects.condition import FALSE, TRUE, having
 from testbed.objects.form import from_tree, to_tree
 
 READY = Condition("Ready", TRUE, since_ms=1000)
 OTHER = Condition("Other", FALSE, "Why", "because", since_ms=2000)
-
-
-def test_it_is_so_only_if_it_is_true() -> None:
-    """Unknown is not true, nor is a condition that is missing."""
-    assert READY.is_true
-    assert not any(Condition("Ready", status).is_true for status in (FALSE, UNKNOWN, "", "true"))
-
-
-def test_it_is_found_by_its_type() -> None:
-    """Or is None."""
-    assert find((OTHER, READY), "Ready") is READY
-    assert find((OTHER,), "Ready") is None
 
 
 @pytest.mark.spec("GEN-4")
@@ -37,13 +25,6 @@ def test_since_when_it_is_so_changes_with_its_status_alone() -> None:
         Condition("Ready", FALSE, since_ms=9000),
         OTHER,
     )
-
-
-def test_nothing_new_changes_nothing() -> None:
-    """The very same tuple, so that a write of it is one that changes nothing."""
-    conditions = (OTHER, READY)
-    assert having(conditions, Condition("Ready", TRUE), 9999) is conditions
-    assert having(conditions, Condition("Ready", TRUE, heartbeat_ms=9000), 9999) != conditions
 
 
 def test_it_is_written_with_its_times() -> None:

@@ -64,29 +64,6 @@ POD: dict[str, Any] = {
 }
 
 
-def test_an_object_is_written_as_kubernetes_writes_it() -> None:
-    """Camel case, nothing that is unset, quantities canonical, times in whole seconds."""
-    pod = Pod.of("team/web", cpu_m=1000, memory=2**30, labels={"app": "web"}, node_name="n1")
-    pod = pod.with_meta(created_ms=5_250, revision=Revision(7))
-    assert to_tree(pod) == {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": "web",
-            "namespace": "team",
-            "resourceVersion": "7",
-            "creationTimestamp": "2025-01-01T00:00:05Z",
-            "labels": {"app": "web"},
-        },
-        "spec": {
-            "nodeName": "n1",
-            "containers": [
-                {"name": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
-            ],
-        },
-    }
-
-
 def test_what_is_modelled_is_read_into_its_field_and_the_rest_kept_beside() -> None:
     """Known fields are read; `extra` has the others, and notes which were given as empty."""
     pod = from_tree(Pod, POD)
@@ -141,17 +118,6 @@ def test_what_is_kept_beside_stays_with_what_it_stood_beside() -> None:
     port = attrs.evolve(main.ports[0], host_port=8080)
     opened = changed(pod, "spec", containers=(attrs.evolve(main, ports=(port,)), side))
     assert opened["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "hostPort": 8080}]
-
-
-def test_what_is_kept_beside_goes_with_what_it_stood_beside() -> None:
-    """A list, a struct that an actor has unset: no ghost of them is written."""
-    pod = from_tree(Pod, POD)
-    spec = changed(pod, "spec", containers=(), tolerations=())["spec"]
-    assert spec == {"nodeName": "n1", "priority": 0, "hostNetwork": False, "volumes": []}
-    tree = {"metadata": {"name": "p"}, "spec": {"affinity": {"nodeAffinity": {"later": 1}}}}
-    near = from_tree(Pod, tree)
-    assert to_tree(near)["spec"] == tree["spec"]
-    assert "spec" not in changed(near, "spec", affinity=None)
 
 
 @each_row(

@@ -18,7 +18,6 @@ from testbed.objects import (
     Object,
     Pod,
     PodDisruptionBudget,
-    PriorityClass,
     Reference,
     ReplicaSet,
     ResourceQuota,
@@ -139,27 +138,6 @@ def test_a_budget_without_a_selector_is_not_one_with_an_empty_one() -> None:
         budget = from_tree(PodDisruptionBudget, tree)
         assert budget.spec.selector == selector
         assert to_tree(budget)["spec"] == tree["spec"]
-
-
-@pytest.mark.spec("CTL-20")
-def test_a_bound_is_a_number_or_a_part_or_not_said() -> None:
-    """None is not zero: a budget of zero unavailable pods is not a budget without that bound."""
-    budget = from_tree(
-        PodDisruptionBudget, {"metadata": {"name": "b"}, "spec": {"maxUnavailable": 0}}
-    )
-    assert (budget.spec.min_available, budget.spec.max_unavailable) == (None, 0)
-    assert to_tree(budget)["spec"] == {"maxUnavailable": 0}
-
-
-@pytest.mark.spec("PRI-1")
-def test_a_priority_class_has_its_fields_at_the_top_and_no_namespace() -> None:
-    """Its value is always said."""
-    assert to_tree(PriorityClass("high")) == {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": "high"},
-        "value": 0,
-    }
 
 
 @pytest.mark.spec("API-47")

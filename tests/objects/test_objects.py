@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.objects import Map, Meta, Node, Note, Object, Pod, PodSpec, Revision
-from testbed.objects.codec import decode, encode
+from testbed.objects.codec import decode, encode, encode_line
 from testbed.objects.meta import changed_fields, field_of, key_of, prefix_of
 from tests.each_row import each_row
 
@@ -129,6 +129,16 @@ def test_the_changed_fields_are_where_two_objects_differ(old: Pod, new: Pod) -> 
     assert bool(fields) == (old != new)
     assert all(field_of(old, path) != field_of(new, path) for path in fields)
     assert not list(changed_fields(old, old.with_meta(revision=Revision(3))))
+
+
+def test_the_same_value_is_the_same_bytes() -> None:
+    """Keys of a mapping are sorted; a Revision is its text; what else there is has its order."""
+    one = Note(Meta("n", "default", revision=Revision(5)), data=Map(b="2", a="1"))
+    other = Note(Meta("n", "default", revision=Revision("5")), data=Map(a="1", b="2"))
+    assert encode(one) == encode(other)
+    assert b'"data":{"a":"1","b":"2"}' in encode(one)
+    assert b'"revision":"5"' in encode(one)
+    assert encode_line({"n": 1, "at": 0}) == b'{"n":1,"at":0}'
 
 
 def test_what_is_no_data_is_refused() -> None:

@@ -75,15 +75,6 @@ def test_it_prints_in_its_canonical_form(text: str, canonical: str) -> None:
 
 
 @each_row(
-    ("text", "canonical"),
-    [("0.1n", "1n"), ("-0.1n", "-1n"), ("1.0000000001", "1000000001n"), ("1e-12", "1e-9")],
-)
-def test_what_is_too_fine_is_rounded_away_from_zero(text: str, canonical: str) -> None:
-    """A small request is never a request of nothing."""
-    assert str(Quantity.parse(text)) == canonical
-
-
-@each_row(
     ("text", "amount"),
     [
         ("8Ei", LARGEST),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -186,29 +185,6 @@ def test_what_each_part_of_a_request_does_it_has_announced(data: DataObject) -> 
             handler = server.handle(operation, "alpha", 1000)
         if served(server, handler, operation):
             halves.append((handler, operation))
-
-
-def test_a_generated_name_is_no_surprise() -> None:
-    """The part that gives a name announces the one it will give; each later part the one that was
-    given, whatever others have been given since."""
-    server = ApiServer(Store(Marks()))
-    pod = Pod.of("x", cpu_m=100)
-    pod = attrs.evolve(pod, meta=Meta(namespace="default", generate_name="web-"))
-    operation = Operation("create", "pods", "", "default", pod)
-    halves = []
-    for _ in range(2):
-        handler, may = server.handle(operation, "alpha", 0), server.may(operation, "alpha")
-        marks = server.store.marks = Marks()
-        halves.append((handler, next(handler)))
-        assert not uncovered(marks.footprint(), may)
-    for handler, pause in reversed(halves):
-        assert pause.may.reads == pause.may.writes
-        may = server.may(operation, "alpha") | pause.may
-        marks = server.store.marks = Marks()
-        with pytest.raises(StopIteration) as done:
-            next(handler)
-        assert pause.may.writes == {done.value.value.key}
-        assert not uncovered(marks.footprint(), may)
 
 
 def test_what_a_kind_does_not_have_is_not_found() -> None:

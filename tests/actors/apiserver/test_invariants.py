@@ -7,21 +7,33 @@ from typing import Any
 
 import pytest
 
+from actors.apiserver import ApiServer
 from actors.apiserver.invariants import protocol_claims
 from actors.apiserver.mutants import MUTANTS
 from actors.apiserver.proving_ground import competing_clients
+from actors.shared.verbs import evict
 from testbed.choosers.calm import Calm
+from testbed.client.client import Client
+from testbed.errors import ApiError, Conflict
 from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.invariant import Verdict
+from testbed.objects import (
+    DeleteOptions,
+    Map,
+    Pod,
+    PodDisruptionBudget,
+)
+from testbed.objects.binding import Preconditions
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Trace
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.shared.stage import play, world_of
 
 FAULTS = (
     Crash("api", restart_after_ms=700), Crash("api-2", restart_after_ms=700),
@@ -108,3 +120,29 @@ def test_names_of_mutants_are_their_own() -> None:
     """Each can be asked for by its name."""
     names: list[Any] = [mutant.name for mutant in MUTANTS]
     assert sorted(set(names)) == sorted(names)
+
+
+async def asks_rarely(client: Client) -> None:
+    """What the proving ground never does: reads of just one revision, some of which cannot be; an
+    eviction of what was there before; a grace below nothing; a budget that goes."""
+    budget = await client.create(PodDisruptionBudget("budget"))
+    old = await client.create(Pod.of("p", cpu_m=100, node_name="n1"))
+    new = await client.update(old.with_meta(labels={"a": "b"}))
+    exactly = Map(match="Exact")
+    first = await client.list(Pod, at=old.meta.revision, options=exactly)
+    assert [pod.meta.labels for pod in first.items] == [Map()]
+    with pytest.raises(ApiError):
+        await client.list(Pod, options=exactly)
+    then = DeleteOptions(preconditions=Preconditions("", old.meta.revision))
+    with pytest.raises(Conflict):
+        await evict(client, new, then)
+    await client.delete(budget)
+    await client.delete(new, options=Map(grace_s=-1))
+
+
+def test_no_claim_fires_where_a_client_asks_what_is_seldom_asked() -> None:
+    """Each answer, and each refusal, is as it must be."""
+    world = world_of(user=asks_rarely)
+    world.serve(lambda store: ApiServer(store, "api"))
+    world.claim(*protocol_claims())
+    play(world)

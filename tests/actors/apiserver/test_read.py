@@ -223,3 +223,15 @@ def test_a_server_tells_what_it_has_kept_and_says_so_else() -> None:
     oldest = counter.server.oldest(counter.server.cursor("pods"), counter.now_s * 1000)
     assert len(told(watched(counter, oldest - 1))) == EVENTS_KEPT
     assert told(watched(counter, oldest - 2))[0].type == "ERROR"
+
+
+@pytest.mark.spec("API-42", "API-46")
+def test_a_server_that_has_restarted_knows_nothing_of_before() -> None:
+    """It tells what happens from its own beginning on; a reader from before has to list again."""
+    counter = Counter()
+    pod = counter.create(Pod.of("p"))
+    watched(counter, counter.now)
+    counter.update(with_meta(pod, labels=Map(a="b")))
+    counter.server.restart()
+    assert told(watched(counter, pod.meta.revision))[0].type == "ERROR"
+    assert told(watched(counter, counter.now)) == []

@@ -15,13 +15,11 @@ from testbed import Actor, ApiError, Client, NotFound, Trace, Unavailable, Unifo
 from testbed.faults.crash import Crash
 from testbed.faults.stale import Stale
 from testbed.objects import (
-    Meta,
     Node,
     Note,
     Object,
     Pod,
     PodDisruptionBudget,
-    PodStatus,
     Revision,
 )
 from testbed.races.playing import Played
@@ -65,26 +63,6 @@ def test_what_is_there_from_the_start_came_by_the_server(served_first: bool) -> 
     assert at(world, "poddisruptionbudgets/default/b").meta.generation == 1
     for item in items[2:]:
         assert at(world, item.key).is_as(attrs.evolve(item, meta=at(world, item.key).meta))
-
-
-@pytest.mark.parametrize("served_first", [True, False])
-def test_what_has_become_of_it_is_kept(served_first: bool) -> None:
-    """A snapshot of a cluster that runs: node, phase, times, generation, deletion, age."""
-    status = PodStatus("Running", qos_class="Guaranteed", start_ms=7000)
-    pod = Pod.of("p", node_name="n1", grace_s=5, scheduler_name="beta")
-    meta = Meta("p", "default", created_ms=-5000, deleted_ms=9000, grace_s=5)
-    budget = PodDisruptionBudget("b").with_meta(generation=7)
-    given = attrs.evolve(pod, meta=meta, status=status)
-    world = world_of(given, budget, served_first=served_first)
-    there = at(world, "pods/default/p")
-    assert (there.spec.node_name, there.spec.grace_s, there.spec.scheduler_name) == (
-        "n1",
-        5,
-        "beta",
-    )
-    assert there.status == status
-    assert (there.meta.created_ms, there.meta.deleted_ms, there.meta.grace_s) == (-5000, 9000, 5)
-    assert at(world, budget.key).meta.generation == 7
 
 
 def objects(may: Footprint) -> list[str]:

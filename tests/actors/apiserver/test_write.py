@@ -231,18 +231,6 @@ def test_an_update_is_of_what_was_read() -> None:
         counter.update(with_meta(made, revision=Revision()))
 
 
-@pytest.mark.spec("API-5")
-def test_what_changes_nothing_is_no_commit() -> None:
-    """A success without a revision and without an event."""
-    counter = Counter()
-    pod = counter.create(Pod.of("p", labels={"a": "b"}))
-    counter.heard()
-    assert counter.update(pod) == pod
-    assert counter.patch(pod, {"metadata": {"labels": {"a": "b"}}}) == pod
-    assert counter.now == pod.meta.revision
-    assert counter.heard() == []
-
-
 @pytest.mark.spec("API-15")
 def test_spec_and_status_are_written_apart() -> None:
     """The object's own write leaves its status; a status write leaves its spec, owners and
@@ -580,3 +568,12 @@ def test_every_pod_tolerates_a_short_absence_of_its_node() -> None:
     assert tolerated(counter.create(Pod.of("all", tolerations=(Toleration("", "Exists"),)))) == [
         ("", "", None)
     ]
+
+
+@pytest.mark.spec("CTL-34")
+def test_an_update_does_not_take_the_default_tolerations_away() -> None:
+    """That of an old manifest knows nothing of them."""
+    counter = Counter()
+    pod = counter.create(Pod.of("p"))
+    bare = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=()))
+    assert tolerated(counter.update(bare)) == ABSENT

@@ -119,28 +119,6 @@ def test_only_a_node_that_boots_is_made_ready() -> None:
     assert nodes(world) == {"g-1": False}
 
 
-def test_a_slot_is_used_again_and_what_ran_there_is_gone() -> None:
-    """The next instance of a name is another machine: a new Node, and nothing runs there."""
-    saw: Saw = []
-
-    async def do(client: Client) -> None:
-        await client.sleep(5000)
-        saw.append((await client.get(Pod, "p")).status.phase)
-        await delete_nodes(client, "g", ("g-1",))
-        await client.sleep(5000)
-        await increase(client, "g", 1)
-        await client.sleep(61_000)
-        await client.create(Pod.of("q", node_name="g-1"))
-        await client.sleep(5000)
-        saw.append((await client.get(Pod, "q")).status.phase)
-
-    world = play(GROUP, pods=(Pod.of("p", node_name="g-1"),), do=do, machine=Machine)
-    assert saw == ["Running", "Running"]
-    runtime: Any = world.wire.posts["runtime-g-1"].endpoint
-    assert [each.pod.meta.name for each in runtime.reports(world.table.now_ms)] == ["q"]
-    assert nodes(world) == {"g-1": True}
-
-
 def test_less_can_be_wanted_without_a_deletion() -> None:
     """`decrease` lowers the target and lets every instance live."""
     saw: Saw = []

@@ -14,7 +14,7 @@ from actors.controllers.daemonset import (
     planned,
     pod_for,
 )
-from actors.shared.daemon_pods import may_run, node_of, usual_tolerations
+from actors.shared.daemon_pods import may_run, node_of
 from testbed import Client
 from testbed.objects import (
     Condition,
@@ -29,7 +29,6 @@ from testbed.objects import (
     Toleration,
     UpdateStrategy,
 )
-from testbed.objects.form import to_tree
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.models.worlds.workloads import Readier, all_of, template, workload_world
@@ -91,21 +90,6 @@ def test_who_should_run_and_who_may_go_on(node: Node, spec: Any, said: tuple[boo
     assert may_run(agent(**spec), node) == said
 
 
-@pytest.mark.spec("CTL-12")
-def test_a_pod_names_its_node_and_tolerates_what_every_daemon_does() -> None:
-    """The node affinity of the template is replaced; the scheduler binds it."""
-    pod = pod_for(agent(), "n1")
-    assert (pod.spec.node_name, node_of(pod)) == ("", "n1")
-    assert pod.spec.may_be_on("n1", {})
-    assert not pod.spec.may_be_on("n2", {})
-    keys = [each.key.rpartition("/")[2] for each in usual_tolerations()]
-    assert keys == [
-        "not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure",
-        "unschedulable",
-    ]  # fmt: skip
-    assert pod.spec.tolerations == usual_tolerations()
-
-
 @pytest.mark.spec("CTL-13", "CTL-14")
 def test_what_is_to_be_done_on_each_node() -> None:
     """One is created where none is; the oldest of several stays; what has ended goes; who
@@ -161,21 +145,6 @@ def test_each_node_gets_one_also_those_that_come_later() -> None:
     assert sorted(node_of(pod) for pod in all_of(world, Pod)) == ["n1", "n2", "n3"]
     (item,) = all_of(world, DaemonSet)
     assert (item.status.desired_number_scheduled, item.status.number_available) == (3, 3)
-
-
-def test_a_new_template_replaces_all() -> None:
-    """One node after the other."""
-
-    async def user(client: Client) -> None:
-        await client.create(agent())
-        await client.sleep(1000)
-        tree = {"spec": {"template": to_tree(template("2"))}}
-        await client.patch(DaemonSet("agent"), tree)
-
-    world = run(user, Node.of("n1"), Node.of("n2"))
-    pods = all_of(world, Pod)
-    assert sorted(node_of(pod) for pod in pods) == ["n1", "n2"]
-    assert {pod.meta.labels["version"] for pod in pods} == {"2"}
 
 
 @pytest.mark.spec("CTL-13")

@@ -9,7 +9,7 @@ import pytest
 
 from actors.apiserver import ApiServer
 from actors.controllers.disruption.controller import DisruptionController
-from actors.controllers.disruption.counting import Counted, OwnerScale, Uncountable, counted
+from actors.controllers.disruption.counting import OwnerScale, Uncountable, counted
 from actors.controllers.invariants.budget_statuses import BudgetStatusesAreRight
 from actors.shared.verbs import evict
 from testbed import Calm, Client, World
@@ -123,18 +123,6 @@ def test_only_a_ready_pod_that_stays_is_healthy() -> None:
     it = attrs.evolve(budget(min_available=1), status=status)
     assert found(it, pods, now_ms=119_999) == (4, 1, 1, 0)
     assert found(it, pods, now_ms=120_000) == (4, 1, 2, 1)
-
-
-@pytest.mark.spec("CTL-24")
-def test_a_granted_eviction_is_listed_until_it_is_carried_out_or_two_minutes_old() -> None:
-    """And it is said when to look again."""
-    status = PodDisruptionBudgetStatus(disrupted_pods=Map(p=30_000, going=0, gone=0, old=1000))
-    it = attrs.evolve(budget(min_available=1), status=status)
-    pods = [serving("p"), serving("going").with_meta(deleted_ms=5), serving("old")]
-    said = counted(it, pods, scales(), 121_001)
-    assert isinstance(said, Counted)
-    assert said.status.disrupted_pods == Map(p=30_000)
-    assert said.recheck_ms == 28_999
 
 
 # -- the controller -------------------------------------------------------------------------------

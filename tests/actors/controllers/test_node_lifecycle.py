@@ -14,7 +14,7 @@ from actors.controllers.node_lifecycle.lifecycle import NodeLifecycle
 from actors.controllers.node_lifecycle.rate_limited_queue import RateLimitedQueue
 from actors.controllers.node_lifecycle.taint_eviction import TaintEviction, stays_s
 from actors.controllers.node_lifecycle.taints import mirrored
-from actors.controllers.node_lifecycle.zones import FULL, NORMAL, PARTIAL, Pace, zone_of
+from actors.controllers.node_lifecycle.zones import FULL, NORMAL, PARTIAL, Pace
 from actors.kubelet import Kubelet, Runtime
 from actors.shared.node_lease import IMPLIED, LAPSED, NAMESPACE
 from testbed import Client, World
@@ -171,11 +171,6 @@ def test_the_shortest_toleration_that_matches_counts() -> None:
     assert stays_s((one,), (tolerates("one", None), tolerates("", 9), tolerates("two", 1))) == 9
     assert stays_s((one, two), (tolerates("one", 30), tolerates("two", 20))) == 20
     assert stays_s((one,), (tolerates("one", -5),)) == 0
-
-
-def test_a_zone_is_named_by_region_and_zone() -> None:
-    """A node without these labels is in the one zone without a name."""
-    assert [zone_of(node("n")), zone_of(node("n", zone="a"))] == ["", ":a"]
 
 
 # -- the controllers ------------------------------------------------------------------------------

@@ -24,8 +24,6 @@ from testbed.world.world import World
 from tests.shared.nodes import delete
 from tests.shared.stage import Cued, Doing, Puppet
 
-GUARDS = pytest.mark.parametrize("guard", [False, True], ids=["server names", "own names"])
-
 
 def recreating(
     *pods: Pod, user: Doing | None = None, replicas: int = 2, guard: bool = False
@@ -112,38 +110,6 @@ def test_it_learns_that_what_it_made_was_gone_before_it_was_told() -> None:
     assert not chooser.cues
     assert len(names(world)) == 1
     assert verdict.virtual_ms == EXPECTED_MS
-
-
-@pytest.mark.spec("CTL-1")
-def test_an_error_is_waited_out_longer_each_time() -> None:
-    """Five ms, ten, twenty: the server is away for a while."""
-    world = recreating(replicas=1)
-    world.allow(Crash("api", restart_after_ms=50))
-    cue = "serve web/main create *"
-    verdict = world.run(
-        Cued("answer web/cache-pods watch *", "fault * crash api", cue), driver="direct"
-    )
-    assert verdict.is_held, str(verdict)
-    failed = [record.now_ms for record in world.evidence.records if record.name == "failed"]
-    assert failed == [0, 5, 15, 35]
-    assert len(names(world)) == 1
-
-
-@GUARDS
-def test_a_crash_at_any_turn_leaves_as_many_as_are_wanted(guard: bool) -> None:
-    """What was made in another life is found again: in the list, or soon in the watch."""
-    turn, struck = 1, 0
-    while True:
-        world = recreating(replicas=2, guard=guard)
-        world.allow(Crash("web", restart_after_ms=20))
-        chooser = Struck(turn, "crash web")
-        assert world.run(chooser, driver="direct").is_held
-        if not chooser.was_reached:
-            break
-        struck += chooser.has_struck
-        assert len(names(world)) == 2, turn
-        turn += 1
-    assert struck > 10
 
 
 # -- the scenario: created twice ------------------------------------------------------------------

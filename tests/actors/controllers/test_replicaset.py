@@ -125,19 +125,6 @@ def test_a_terminating_pod_is_replaced_before_it_is_gone() -> None:
     assert sorted(pod.meta.is_terminating for pod in found) == [False, False, True]
 
 
-def test_a_deleted_one_creates_nothing_more() -> None:
-    """While it waits for its pods to be collected, they are not replaced."""
-
-    async def user(client: Client) -> None:
-        await client.create(web(2).with_meta(finalizers=("x",)))
-        first, *_ = await pods(client)
-        await client.delete(web(), whatever_it_was=True)
-        await client.sleep(SOON_MS)
-        await delete(client, first.meta.name)
-
-    assert len(pods_of(run(user))) == 1
-
-
 # -- slow start ------------------------------------------------------------------------------------
 
 
@@ -225,12 +212,6 @@ def test_the_least_important_is_deleted_first(pair: tuple[Pod, Pod]) -> None:
     related = [pod("c", node="n2"), pod("d", node="n1", phase="Failed")]
     for pods in (list(pair), list(reversed(pair))):
         assert to_delete(pods, [*pods, *related], 1, NOW_MS) == [pair[0]]
-
-
-def test_ages_of_one_power_of_two_are_told_apart_by_the_uid() -> None:
-    """Else all new pods would go at once (LogarithmicScaleDown)."""
-    older, newer = pod("a", made=NOW_MS - 5500), pod("b", made=NOW_MS - 5000)
-    assert to_delete([older, newer], [], 1, NOW_MS) == [older]
 
 
 def test_a_bad_deletion_cost_is_none() -> None:

@@ -29,11 +29,10 @@ from testbed.objects import (
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
-from tests.shared.nodes import at, bound, breaches, calm, delete, failing, node_world, story
+from tests.shared.nodes import at, bound, breaches, calm, failing, node_world, story
 from tests.shared.stage import Puppet
 
 HIGH = PriorityClass(Meta("high"), value=100)
-HIGHEST = PriorityClass(Meta("highest"), value=1000)
 FOR_ANY = Map(preempts="for_any")
 
 
@@ -70,19 +69,6 @@ def test_the_least_important_go_and_no_more_than_needed() -> None:
     assert names(decided(never, low, mid, top)) == ["OutOfcpu"]
 
 
-@pytest.mark.spec("CTL-54", "SCH-82")
-def test_of_equals_the_tiebreak_decides() -> None:
-    """The one that began later, or the one of the lower class."""
-    old, young = ranked("old", 500, 0, 1000), ranked("young", 500, 0, 2000)
-    unknown = ranked("unknown", 500, 0, None)
-    new = ranked("new", 500, 10)
-    assert names(decided(new, old, young)) == ["young"]
-    assert names(decided(new, young, unknown)) == ["unknown"]
-    best = Pod.of("best", node_name="n1", priority=0).with_meta(uid="best")
-    full = ranked("full", 1000, 0)
-    assert names(decided(new, full, best, tiebreak="qos")) == ["full"], "best effort holds nothing"
-
-
 @pytest.mark.spec("CTL-54")
 def test_a_pod_that_is_ending_is_waited_for_and_no_other_is_ended_for_its_room() -> None:
     """Its room counts for the newcomer, which starts only after it."""
@@ -93,13 +79,6 @@ def test_a_pod_that_is_ending_is_waited_for_and_no_other_is_ended_for_its_room()
     assert names(decided(ranked("new", 600, 10), peer, ending="peer")) == ["OutOfcpu"]
 
 
-@pytest.mark.spec("CTL-54")
-def test_what_is_no_lack_of_resources_ends_no_pod() -> None:
-    """It is told instead of the lack, as for critical pods."""
-    new = ranked("new", 900, 10, node_selector=Map(zone="b"))
-    assert names(decided(new, ranked("low", 500, 1))) == ["NodeAffinity"]
-
-
 def come(pod: Pod) -> Any:
     """What a user does to create a pod."""
 
@@ -107,28 +86,6 @@ def come(pod: Pod) -> Any:
         await client.create(pod)
 
     return do
-
-
-@pytest.mark.spec("CTL-54")
-def test_a_pod_that_waits_for_room_can_be_displaced_or_deleted_itself() -> None:
-    """The more important one waits for the same room; nothing of the other ever runs."""
-    victim = Workload(is_deaf=True).given_to(bound("victim", 1000, grace_s=5))
-    new = bound("new", 1000, priority_class_name="high")
-    top = bound("top", 1000, priority_class_name="highest")
-    world = node_world(
-        HIGH, HIGHEST, victim, user=at((1000, come(new)), (2000, come(top))), switches=FOR_ANY
-    )
-    world.claim(*kubelet_claims())
-    calm(world)
-    assert story(world, "new")[-1] == "2000 Failed Preempting"
-    assert story(world, "top")[-1] == "6000 Running Ready"
-    gone = node_world(
-        HIGH, victim, user=at((1000, come(new)), (2000, lambda c: delete(c, "new"))),
-        switches=FOR_ANY,
-    )  # fmt: skip
-    calm(gone)
-    assert story(gone, "new")[-1] == "2000 gone"
-    assert story(gone, "victim")[-1] == "6000 Failed Preempting", "and its victim dies all the same"
 
 
 @pytest.mark.spec("CTL-54", "CTL-55", "INV-7")

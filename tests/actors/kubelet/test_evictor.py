@@ -15,7 +15,7 @@ from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
 from tests.each_row import each_row
-from tests.shared.nodes import KUBELET, ask, at, bound, calm, pod_of, runtime, story
+from tests.shared.nodes import KUBELET, at, bound, calm, pod_of, story
 from tests.shared.stage import Doing, Puppet
 
 MI = 2**20
@@ -185,14 +185,6 @@ def test_what_it_remembers_matters_as_long_as_a_period_lasts() -> None:
         last = state.digest(ends_ms, 1000)
         assert state.digest(ends_ms - 1, 1000) != last
         assert state.digest(ends_ms + 1, 1000) == last
-
-
-def test_usage_may_be_drawn() -> None:
-    """By the kubelet, when it admits the pod: the first is the dullest."""
-    world = pressed(using("a", "100Mi | 1990Mi"))
-    assert evicted(world) == []
-    (used,) = ask(runtime(world), "stats", now_ms=10**6).pods.values()
-    assert used.amounts == {"memory": 100 * MI}
 
 
 @pytest.mark.spec("KUB-35")

@@ -8,10 +8,10 @@ import pytest
 
 from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Pulse, PulseSensor, Runtime
-from actors.shared.node_lease import IMPLIED, LAPSED, is_implied, renewed_ms_of
+from actors.shared.node_lease import is_implied
 from testbed.faults.crash import Crash
 from testbed.faults.partition import Partition
-from testbed.objects import Lease, Map, Meta, Node
+from testbed.objects import Node
 from testbed.objects.condition import find
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
@@ -88,11 +88,3 @@ def test_a_silent_kubelet_is_noticed_without_its_writes(fault: str) -> None:
     assert found[1] == (20_000, False)
     assert found[2][1]
     assert [now_ms for now_ms, _ in writes(played, "leases", "n2")] == [0]
-
-
-def test_an_implied_lease_counts_as_renewed_now() -> None:
-    """One that has lapsed says when it was, and grows old."""
-    lease = Lease(Meta("n1", "kube-node-lease", annotations=Map({IMPLIED: KUBELET})))
-    assert renewed_ms_of(lease, 70) == 70
-    lapsed = lease.with_meta(annotations=Map({LAPSED: KUBELET}))
-    assert renewed_ms_of(lapsed, 70) is None

@@ -38,7 +38,7 @@ from tests.shared.nodes import (
     runtime,
     story,
 )
-from tests.shared.stage import Cued, play
+from tests.shared.stage import Cued
 from tests.shared.strike import at_every_turn
 
 BOTH = pytest.mark.parametrize("driver", ["trio", "direct"])
@@ -172,25 +172,6 @@ def test_nobody_is_given_less_than_a_second(grace_s: int, ended_ms: int) -> None
     assert pod_of(world, "a").meta.grace_s == 0, "all is done but what the finalizer stands for"
 
 
-@pytest.mark.spec("KUB-21")
-def test_containers_outlive_an_object_that_was_deleted_by_force() -> None:
-    """For a second: until then they count, and so does what they take."""
-
-    def come(name: str) -> Any:
-        async def do(client: Client) -> None:
-            await client.create(bound(name, 800))
-
-        return do
-
-    force = partial(delete, name="a", grace_s=0)
-    user = at((1000, force), (1500, come("b")), (2500, come("c")))
-    world = node_world(bound("a", 800), user=user)
-    calm(world)
-    assert story(world, "a")[-1] == "1000 gone"
-    assert story(world, "b")[-1] == "1500 Failed OutOfcpu"
-    assert story(world, "c")[-1] == "2500 Running Ready"
-
-
 @pytest.mark.spec("KUB-10")
 def test_a_pod_that_is_to_go_when_first_seen_is_not_started() -> None:
     """It is finalised at once, whatever its grace."""
@@ -290,22 +271,6 @@ def test_what_others_say_of_a_pod_stays() -> None:
     assert status.nominated_node_name == "n7"
 
 
-@pytest.mark.spec("KUB-20", "KUB-22")
-def test_what_did_not_arrive_is_said_at_the_next_look() -> None:
-    """A kubelet looks every ten seconds since it began, whenever it failed."""
-    user = at((12_000, partial(delete, name="a")))
-    world = node_world(bound("a", grace_s=2), user=user, start_delay_ms=1500)
-    world.allow(LoseRequest(KUBELET, times_max=2))
-    started, deleted = "patch/status pods/default/a#2", "delete pods/default/a"
-    played = play(
-        world, f"fault * lose_request kubelet-n1/statuses {started}",
-        f"fault * lose_request kubelet-n1/statuses {deleted}",
-    )  # fmt: skip
-    assert [step.now_ms for step in played.every("fault *")] == [1500, 14_000]
-    assert [s.now_ms for s in played.every("serve kubelet-n1/statuses patch*")][1] == 10_000
-    assert story(world, "a")[-1] == "20000 gone"
-
-
 # -- what a restart changes -----------------------------------------------------------------------
 
 
@@ -315,44 +280,6 @@ def crashed(world: World, after_ms: int | None, cue: str = "wake user/main *") -
     verdict = world.run(Cued(cue, f"fault * crash {KUBELET}"), driver="direct")
     assert verdict.is_held, str(verdict)
     return world
-
-
-@pytest.mark.spec("KUB-43")
-@pytest.mark.parametrize(
-    ("again", "end"), [(True, "10000 Failed OutOfcpu"), (False, "0 Running Ready")]
-)
-def test_what_runs_is_admitted_again_after_a_restart(again: bool, end: str) -> None:
-    """The node has become smaller: the younger one has to go, and fails once it has stopped."""
-
-    async def shrink(client: Client) -> None:
-        node = await client.get(Node, "n1")
-        small = attrs.evolve(node, status=Node.of("n1", cpu_m=600).status)
-        await client.update(small, subresource="status")
-
-    pods = [bound("a", grace_s=3), bound("b", grace_s=3)]
-    given = {"readmit_running": "on" if again else "off"}
-    world = node_world(*pods, user=at((1000, shrink)), switches=given, is_judged=False)
-    crashed(world, 6000)
-    assert story(world, "a")[-1] == "0 Running Ready"
-    assert story(world, "b")[-1] == end
-
-
-@pytest.mark.spec("KUB-3", "KUB-43")
-@pytest.mark.parametrize(("bug", "end"), [("off", "Running Ready"), ("on", "Failed OutOfcpu")])
-def test_what_is_over_takes_no_room_after_a_restart(bug: str, end: str) -> None:
-    """Unless the kubelet is one of 1.22, which counts it and fails what runs."""
-    short = Workload(runs_ms=500).given_to(bound("a", 800, restart_policy="Never"))
-
-    async def user(client: Client) -> None:
-        await client.sleep(1000)
-        await client.create(bound("b", 800))
-        for _ in range(2):
-            await client.sleep(1000)
-
-    world = node_world(short, user=user, switches={"bug_counts_terminal": bug})
-    crashed(world, 1000, "wake user/main sleep#2")
-    assert story(world, "a")[-1] == "500 Succeeded"
-    assert story(world, "b")[-1].endswith(end)
 
 
 @pytest.mark.spec("KUB-21", "KUB-42")

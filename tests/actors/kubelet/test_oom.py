@@ -13,7 +13,6 @@ from actors.kubelet.oom import NodeMemory, Process, killed, oom_score_adj
 from testbed.choosers.struck import Struck
 from testbed.client.client import Client
 from testbed.faults.crash import Crash
-from testbed.faults.partition import Partition
 from testbed.objects import Event, Map, Node, Pod, Quantity
 from testbed.objects.pod import Resources
 from testbed.objects.quantity import amounts
@@ -31,7 +30,6 @@ from tests.shared.nodes import (
     runtime,
     story,
 )
-from tests.shared.stage import Cued
 from tests.shared.strike import at_every_turn
 
 pytestmark = pytest.mark.spec("KUB-40")
@@ -114,22 +112,6 @@ def chosen(*processes: tuple[Pod, int], system: int = 0) -> list[str]:
     """What the kernel of a node with 1000 bytes kills, in order."""
     found = killed([Process(*each) for each in processes], NodeMemory(1000, system), 5)
     return [kill.pod.meta.name for kill in found]
-
-
-def test_a_small_best_effort_pod_goes_before_a_big_burstable_one_within_its_request() -> None:
-    """But one far over its request may go before it: the score counts, and not the class."""
-    asks_much, asks_little = Pod.of("much", memory=800), Pod.of("little", memory=100)
-    small = (Pod.of("small"), 30)
-    assert chosen((asks_much, 790), small, (Pod.of("big"), 200)) == ["big"]
-    assert chosen((asks_much, 800), small, system=200) == ["small"]
-    assert chosen((asks_little, 800), small, system=200) == ["little"]
-
-
-def test_the_burstable_pod_goes_that_is_further_over_its_request() -> None:
-    """Usage less request, in thousandths of the node; of equal ones the first by name."""
-    assert chosen((Pod.of("a", memory=400), 600), (Pod.of("b", memory=100), 500)) == ["b"]
-    assert chosen((Pod.of("a", memory=100), 400), (Pod.of("b", memory=400), 700)) == ["a"]
-    assert chosen((Pod.of("b", memory=100), 600), (Pod.of("a", memory=100), 600)) == ["a"]
 
 
 def test_a_pod_that_passes_its_own_limit_is_killed_first() -> None:
@@ -244,20 +226,6 @@ def test_what_was_killed_is_started_again_with_back_off(policy: str) -> None:
     assert pod_of(world, "a").status.phase == "Running"
 
 
-def test_a_pod_that_comes_may_cost_another_its_life() -> None:
-    """Nothing was to happen to that one, so its Lifecycle expects nothing: it is told."""
-
-    async def come(client: Client) -> None:
-        await client.create(Workload(runs_ms=500).given_to(
-            using("b", "500", 100, restart_policy="Never")))  # fmt: skip
-
-    world = full(using("a", "0s=100 1s=600"), user=at((5000, come)))
-    calm(world)
-    assert kills(world) == ["5000 a"]
-    assert story(world, "a")[-2:] == ["5000 Running", "5000 Running Ready"]
-    assert container_of(world, "a").restart_count == 1
-
-
 async def annotate(client: Client, memory: str) -> None:
     """Have a pod use so much from now on."""
     pod = await client.get(Pod, "a", "default")
@@ -283,20 +251,6 @@ def test_a_new_annotation_may_cost_another_pod_its_life() -> None:
     calm(world)
     assert kills(world) == ["3000 b"]
     assert story(world, "b")[-1] == "3000 Failed"
-
-
-def test_what_is_written_of_a_kill_goes_back_to_why_it_was_that_pod() -> None:
-    """Here the Lifecycle wakes before the kubelet has heard of the kill, and asks for it. A story
-    tells of it what the record says."""
-    world = full(using("a", "0s=100 5s=700", restart_policy="Never"), using("b", "400"))
-    calm(world)
-    (record,) = [each for each in world.evidence.records if each.name == "oom_killed"]
-    assert record.said == (
-        "saw that the kernel had killed pods/default/a, out of memory: its score was 1700 "
-        "(usage 700, oom_score_adj 1000), and next was pods/default/b with 1400"
-    )
-    (write,) = [step for step in world.trace.steps if step.because == record.number]
-    assert str(write.sentence).startswith(f"serve {KUBELET}/statuses patch/status pods/default/a")
 
 
 def test_the_node_says_that_its_system_ran_out_of_memory() -> None:
@@ -341,30 +295,6 @@ def test_it_is_no_eviction(switches: dict[str, str], kills_it: list[str], evicts
 
 
 # -- the kernel is the node's ---------------------------------------------------------------------
-
-
-def wait(at_ms: int) -> Any:
-    """A user who does nothing then: a turn at which a fault can strike."""
-
-    async def nothing(_: Client) -> None:
-        pass
-
-    return at((at_ms, nothing))
-
-
-@pytest.mark.spec("KUB-45")
-def test_it_kills_while_the_kubelet_is_cut_off() -> None:
-    """The kubelet starts the containers again meanwhile, and tells of it later."""
-    world = full(using("a", "0s=100 5s=1200"), user=wait(1000))
-    world.allow(Partition(KUBELET, for_ms=20_000))
-    world.limit(virtual_ms_max=24_000)
-    world.run(Cued("wake user/main *", f"fault * partition {KUBELET}"), driver="direct")
-    assert kills(world) == ["5000 a", "10000 a"]
-    assert [record.now_ms for record in world.evidence.records if record.name == "restarted"] == [
-        5000, 20_000,
-    ]  # fmt: skip
-    assert container_of(world, "a").restart_count == 2
-    assert {told.split()[0] for told in story(world, "a")} == {"0", "21000"}
 
 
 @pytest.mark.spec("KUB-43")

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from actors.kubelet.containers import KILLED, STOPPED, Ended, Report
+from actors.kubelet.containers import STOPPED, Ended, Report
 from actors.kubelet.runtime import Runtime
 from actors.kubelet.workload import Workload
 from testbed.errors import Invalid, NotFound, ScenarioError
@@ -63,17 +63,6 @@ def test_a_workload_may_stop_sooner(runtime: Runtime) -> None:
     assert end(runtime) == (1200, STOPPED)
 
 
-def test_a_deaf_workload_has_to_be_killed(runtime: Runtime) -> None:
-    """Its grace runs out, and it runs on."""
-    started(runtime, Workload(is_deaf=True))
-    ask(runtime, "signal", "u", now_ms=0, grace_ms=5000)
-    told = report(runtime, 9000)
-    assert (told.is_running, told.ends_in_ms, told.grace_left_ms) == (True, None, 0)
-    ask(runtime, "kill", "u", now_ms=9000)
-    ask(runtime, "kill", "u", now_ms=9500)
-    assert end(runtime) == (9000, KILLED)
-
-
 @pytest.mark.spec("KUB-17")
 def test_what_has_ended_can_be_started_again(runtime: Runtime) -> None:
     """It runs and exits as its workload says of that start; how it ended before is kept."""
@@ -86,15 +75,6 @@ def test_what_has_ended_can_be_started_again(runtime: Runtime) -> None:
     ask(runtime, "restart", "u", now_ms=2000)
     again = report(runtime, 10**6)
     assert (again.is_running, again.restarts, again.last) == (True, 2, Ended(1000, 1050, 2))
-
-
-def test_what_has_ended_is_torn_down_later(runtime: Runtime) -> None:
-    """So much later as the workload says; until then the node holds what it took."""
-    started(runtime, Workload(runs_ms=100, torn_down_after_ms=30))
-    seen = [(report(runtime, at).is_running, report(runtime, at).is_torn_down)
-            for at in (99, 100, 129, 130)]  # fmt: skip
-    assert seen == [(True, False), (False, False), (False, False), (False, True)]
-    assert report(runtime, 110).torn_down_in_ms == 20
 
 
 def test_they_outlive_whoever_has_started_them(runtime: Runtime) -> None:

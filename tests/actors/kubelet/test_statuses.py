@@ -9,9 +9,7 @@ import pytest
 
 from actors.kubelet import Workload
 from testbed.client.client import Client
-from testbed.faults.partition import Partition
-from tests.shared.nodes import KUBELET, at, bound, calm, delete, node_world, story
-from tests.shared.stage import play
+from tests.shared.nodes import at, bound, calm, delete, node_world, story
 
 
 def come(name: str) -> Any:
@@ -21,23 +19,6 @@ def come(name: str) -> Any:
         await client.create(bound(name, 800))
 
     return do
-
-
-@pytest.mark.spec("KUB-45")
-def test_a_kubelet_without_a_network_stops_pods_in_time() -> None:
-    """It has heard of the deletion and cannot say so: the grace ends all the same, and the object
-    goes when it is connected again."""
-    world = node_world(
-        Workload(is_deaf=True).given_to(bound("a", grace_s=5)),
-        user=at((1000, partial(delete, name="a"))),
-    )
-    world.allow(Partition(KUBELET, for_ms=60_000))
-    heard = "deliver kubelet-n1/watch-pods pods/default/a MODIFIED#2"
-    played = play(world, heard, f"fault * partition {KUBELET}")
-    assert played.only("wake kubelet-n1/pod-a kill*").now_ms == 6000
-    writes = [step.now_ms for step in played.every("serve kubelet-n1/statuses *")]
-    assert writes[1:] == [61_000] * 3
-    assert story(world, "a")[-1] == "61000 gone"
 
 
 @pytest.mark.spec("KUB-3", "KUB-18")
@@ -67,17 +48,3 @@ def test_an_object_goes_when_all_of_it_is_torn_down(switch: str) -> None:
     said = 2000 if switch == "at_exit" else 5000
     assert f"{said} Failed, 30 s" in story(world, "a")
     assert story(world, "a")[-1] == "5000 gone"
-
-
-@pytest.mark.spec("KUB-22")
-def test_a_slow_kubelet_publishes_late() -> None:
-    """Each change so much later; what has passed meanwhile is never told."""
-    world = node_world(
-        bound("a", grace_s=1), user=at((5000, partial(delete, name="a"))),
-        start_delay_ms=1000, ready_delay_ms=500, switches={"status_delay_ms": "700"},
-    )  # fmt: skip
-    calm(world)
-    assert story(world, "a") == [
-        "0 Pending", "2200 Running Ready", "5000 Running Ready, 1 s", "6700 Running, 1 s",
-        "6700 Running, 0 s", "6700 gone",
-    ]  # fmt: skip

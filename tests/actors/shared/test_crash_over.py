@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from actors.shared.crash_over import CrashOver
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
@@ -39,19 +37,6 @@ def struck(fault: CrashOver) -> tuple[int, list[bool]]:
             return options.ready
 
     return world.run(Struck(), driver="direct").faults, found
-
-
-@pytest.mark.parametrize("is_served", [False, True])
-def test_it_strikes_before_or_after_the_request_has_taken_effect(is_served: bool) -> None:
-    """As it is told to; a request of another kind is left in peace."""
-    fault = CrashOver("alpha", over="create notes/*", is_served=is_served)
-    assert struck(fault) == (1, [is_served])
-
-
-def test_it_never_strikes_where_no_such_request_is_under_way() -> None:
-    """Of its target: that another actor has one does not count."""
-    assert struck(CrashOver("alpha", over="delete notes/*", is_served=True)) == (0, [])
-    assert struck(CrashOver("beta", over="create notes/*", is_served=True)) == (0, [])
 
 
 def test_a_race_file_has_a_plain_crash() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
-
 from actors.shared.overfull import overfull
 from testbed.objects import Node, Pod
 from testbed.world.world import World
@@ -20,11 +18,3 @@ def test_it_says_which_pods_ask_for_how_much() -> None:
     """If it is only a little too much."""
     pods = Pod.of("a", cpu_m=600, node_name="n1"), Pod.of("b", cpu_m=401, node_name="n1")
     assert said(*pods) == "n1 has 1000m cpu, and pods/default/a and pods/default/b ask for 1001m"
-
-
-def test_what_is_elsewhere_or_over_takes_no_room() -> None:
-    """A node that is just full is none that is overfull."""
-    over = Pod.of("over", cpu_m=600, node_name="n1")
-    over = attrs.evolve(over, status=attrs.evolve(over.status, phase="Succeeded"))
-    others = Pod.of("far", cpu_m=600, node_name="n2"), Pod.of("waits", cpu_m=600)
-    assert said(Pod.of("a", cpu_m=1000, node_name="n1"), over, *others) is None

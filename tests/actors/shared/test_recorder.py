@@ -9,9 +9,8 @@ import pytest
 from actors.apiserver import ApiServer
 from actors.shared.recorder import MESSAGE_MAX, REFRESH_MS, SERIES_MS, Recorder
 from testbed import Client, Operation, World
-from testbed.faults.crash import Crash
 from testbed.invariants.events import nobody_decides_by_events
-from testbed.objects import Event, Node, Pod, Reference, Revision
+from testbed.objects import Event, Pod, Reference, Revision
 from tests.each_row import each_row
 from tests.shared.stage import Doing, Played, Puppet, play
 
@@ -79,31 +78,6 @@ def test_what_is_said_again_is_folded() -> None:
 
 
 @pytest.mark.spec("API-49")
-@each_row(
-    "other",
-    [
-        {"item": POD.with_meta(revision=Revision("8"))},
-        {"item": POD.with_meta(uid="u2")},
-        {"reason": "Scheduled"},
-        {"action": "Binding"},
-        {"related": Node.of("n1")},
-    ],
-    ids=["revision", "uid", "reason", "action", "related"],
-)
-def test_what_differs_in_more_than_its_text_is_said_anew(other: dict[str, Any]) -> None:
-    """Another revision of the object, another object of its name, reason, action, related one."""
-    one: dict[str, Any] = {"item": POD, "reason": "FailedScheduling", "message": "full"}
-
-    async def do(_: Client, recorder: Recorder) -> None:
-        recorder.note(**one)
-        recorder.note(**{**one, **other})
-
-    events, _ = said_by(do)
-    assert [event.series for event in events] == [None, None]
-    assert len({event.meta.name for event in events}) == 2
-
-
-@pytest.mark.spec("API-49")
 def test_a_series_ends_when_nothing_was_said_for_minutes() -> None:
     """Its last count is written then, and what is said after that is an Event of its own; so is
     what was said but once."""
@@ -161,45 +135,6 @@ def test_a_long_message_is_cut_short() -> None:
     long, fits = sorted(said_by(do)[0], key=lambda event: event.reason != "Long")
     assert (len(long.message), long.message[-5:]) == (MESSAGE_MAX, "x ...")
     assert fits.message == "x" * MESSAGE_MAX
-
-
-@pytest.mark.spec("API-49")
-def test_a_lost_event_is_nobody_s_trouble() -> None:
-    """Its server is down: the actor goes on, and is not told."""
-
-    async def do(client: Client, recorder: Recorder) -> None:
-        await client.sleep(10)
-        recorder.note(POD, "Scheduled", "to n1")
-        client.record("went on")
-
-    async def run(client: Client) -> None:
-        await do(client, Recorder(client, "scheduler"))
-
-    world = world_with(run)
-    world.allow(Crash("api"))
-    played = play(world, "fault fault/crash crash api")
-    assert len(world.evidence.records) == 1
-    assert not played.every("serve *")
-    assert not world.store.snapshot("events/")
-
-
-def test_each_life_names_its_events_otherwise() -> None:
-    """After a crash it says the same of the same object: two Events; and the same names again in
-    another World."""
-
-    async def run(client: Client) -> None:
-        Recorder(client, "scheduler").note(POD, "Scheduled", "to n1")
-        await client.sleep(1)
-
-    def names() -> list[str]:
-        world = world_with(run)
-        world.allow(Crash("alpha", restart_after_ms=0))
-        play(world, "serve *", "fault fault/crash crash alpha")
-        return [entry.key for entry in world.store.snapshot("events/")]
-
-    found = names()
-    assert len(found) == 2
-    assert names() == found
 
 
 @pytest.mark.spec("API-49")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from actors.shared.workqueue import AGAIN_MS_MAX, Workqueue, is_done
+from actors.shared.workqueue import Workqueue, is_done
 from testbed import Client
 from testbed.errors import ApiError, Conflict, NotFound, Unavailable
 from tests.shared.stage import play, world_of
@@ -46,42 +45,6 @@ def test_a_key_in_hand_is_seen_to_once_more_and_never_twice_at_a_time() -> None:
 
     seen = played(do)
     assert [(at, key) for at, _, key in seen] == [(0, "a"), (10, "b"), (100, "a")]
-
-
-@pytest.mark.spec("CTL-1")
-def test_what_has_failed_comes_again_twice_as_late_each_time() -> None:
-    """After 5 ms, 10, 20; a thousand seconds at most; and from the beginning once it went well."""
-
-    async def do(client: Client, todo: Workqueue, seen: list[int]) -> None:
-        todo.add("a")
-        for nth in range(23):
-            await todo.take()
-            seen.append(client.now())
-            if nth == 20:
-                todo.done("a")
-                todo.add("a")
-            else:
-                todo.done("a", has_failed=True)
-
-    seen = played(do)
-    waits = [later - earlier for earlier, later in pairwise(seen)]
-    assert waits[:4] == [5, 10, 20, 40]
-    assert waits[18:] == [AGAIN_MS_MAX, AGAIN_MS_MAX, 0, 5]
-
-
-def test_a_key_may_be_added_for_later() -> None:
-    """It comes when its time has, and at once if it is added again without one."""
-
-    async def do(client: Client, todo: Workqueue, seen: list[Any]) -> None:
-        todo.add("a", 1000)
-        todo.add("b", 500)
-        todo.add("a")
-        for _ in "aba":
-            key = await todo.take()
-            seen.append((client.now(), key))
-            todo.done(key)
-
-    assert played(do) == [(0, "a"), (500, "b"), (1000, "a")]
 
 
 def test_its_digest_tells_what_it_will_do() -> None:

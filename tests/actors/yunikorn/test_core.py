@@ -43,19 +43,6 @@ def test_a_node_that_shrinks_has_less_left() -> None:
     assert dict(talk.books.root.allocated) == {}
 
 
-@pytest.mark.spec("YK-3")
-def test_a_cycle_has_one_result_and_reserved_asks_come_first() -> None:
-    """The reserved ask gets its room though another one is older and of a higher priority."""
-    talk = gt_y1(repeat="once")
-    talk.settle()
-    talk.pod("urgent", 2, priority=9)
-    for key in ("r2", "r3"):
-        talk.gone(key)
-    first, second = talk.cycle(), talk.cycle()
-    assert (first.is_active, second.is_active) == (True, False)
-    assert talk.said() == ["x on n"], "and one cpu is too little for the other"
-
-
 @pytest.mark.spec("YK-4")
 def test_news_is_heard_once_and_messages_are_kept_until_they_are_got() -> None:
     """However often either is sent; and nothing is heard from an older session."""
@@ -78,20 +65,6 @@ def test_news_is_heard_once_and_messages_are_kept_until_they_are_got() -> None:
 
 
 # -- required nodes and reservations --------------------------------------------------------------
-
-
-@pytest.mark.spec("YK-5", "YK-6")
-def test_an_ask_that_requires_a_node_goes_there_or_reserves_it() -> None:
-    """At once, whatever its age, and though another node is empty."""
-    talk = Talk(nodes=TWO)
-    talk.pod("busy", 9, node="a")
-    talk.pod("x", 1, app="daemons", required_node="a")
-    talk.pod("y", 2, app="more", required_node="a")
-    assert talk.cycle().is_active
-    assert talk.said() == ["x on a"]
-    result = talk.cycle()
-    assert (result.is_active, result.reserved, result.again_in_ms) == (False, ("y",), 100)
-    assert talk.said() == []
 
 
 @pytest.mark.spec("YK-5")
@@ -161,20 +134,6 @@ def test_several_asks_may_reserve_the_node_that_they_require() -> None:
     talk = Talk()
     talk.pod("huge", 11, app="daemons", required_node=NODE)
     assert talk.cycle().reserved == ()
-
-
-@pytest.mark.spec("YK-8")
-def test_a_reserved_node_is_hidden_from_all_other_asks() -> None:
-    """What is free there waits for the reservation."""
-    talk = Talk("k8s-modern")
-    talk.pod("busy", 7, node=NODE, priority=9)
-    talk.pod("x", 4, app="daemons", required_node=NODE)
-    talk.settle()
-    talk.said()
-    talk.pod("small", 1)
-    assert "small on n" not in talk.settle()
-    talk.gone("busy")
-    assert talk.settle() == ["x on n", "small on n"]
 
 
 @pytest.mark.spec("YK-9")

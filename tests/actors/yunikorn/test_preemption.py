@@ -61,21 +61,6 @@ def test_the_last_class_differs_between_the_document_and_the_program() -> None:
     assert released(gt_y1(8, class_order="seed")) == [*R3_R2, "free r1", "free d1"]
 
 
-@pytest.mark.spec("YK-18")
-def test_who_owns_nothing_is_no_owner_to_the_document() -> None:
-    """The first pod of an application is regular then, and an owner is regular to what is
-    shipped."""
-    talk = Talk(class_order="seed")
-    talk.pod("first", 9, node=NODE, is_originator=True)
-    talk.pod("x", 8, app="daemons", required_node=NODE)
-    assert talk.settle() == ["free first"]
-    talk = Talk()
-    talk.pod("owner", 4, node=NODE, created_ms=1000)
-    talk.pod("owned", 5, node=NODE, owners=("owner",))
-    talk.pod("x", 4, app="daemons", required_node=NODE)
-    assert talk.settle() == ["free owner"]
-
-
 # -- filtering ------------------------------------------------------------------------------------
 
 

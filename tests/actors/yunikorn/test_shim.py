@@ -93,13 +93,6 @@ def test_a_timeline_without_victims_ends_with_an_event() -> None:
     assert said == [f"no victims on n for pods/default/{X}"]
 
 
-@pytest.mark.spec("YK-17", "YK-18")
-def test_the_timeline_of_eight_cpus_ends_with_the_opted_out_pod() -> None:
-    """GT-Y1 with an ask of 8: the pod that opts out goes; the driver stays."""
-    world = calm(node_of_y1((40_000, daemons(cpu=8)), profile="k8s-modern"))
-    assert victims_of(world) == ["r3", "r2", "r1", "o1"]
-
-
 # -- pods -----------------------------------------------------------------------------------------
 
 
@@ -283,20 +276,6 @@ def test_a_new_life_begins_from_what_kubernetes_says(who: str, at_ms: int) -> No
     assert [each for each in seen(world, "r", "x") if "Running" not in each][-3:] == [
         "70100 remove r3", "70100 remove r2", f"{at_ms} bind {X} n",
     ]  # fmt: skip
-
-
-@pytest.mark.spec("YK-37")
-def test_at_the_start_nodes_are_closed_until_all_pods_are_told() -> None:
-    """The pods by their age, and no cycle before that."""
-    played = play(node_of_y1())
-    served = (str(step.sentence).split(" ", 2)[2] for step in played.every("serve yunikorn/*"))
-    told = [each for each in served if each.split()[0] in ("put_node", "submit", "cycle")]
-    assert told == [
-        "put_node nodes/n",
-        *(f"submit pods/default/{name}" for name in ("first", "d1", "o1", "r1", "r2", "r3")),
-        "put_node nodes/n#2",
-        "cycle cycles",
-    ]
 
 
 @pytest.mark.spec("YK-4")

@@ -12,16 +12,12 @@ from typing import Any
 import pytest
 
 import testbed
-from testbed import World
 from testbed.cli import main
 from testbed.errors import ManifestRefused
 from testbed.objects import Container, Map, Meta, Node, Pod, PodSpec, Revision
 from testbed.objects.form import to_tree
 from testbed.objects.manifests import manifest
 from testbed.objects.manifests.yaml_stream import BYTES_MAX
-from testbed.store.endpoint import Operation, answer_at_once
-from testbed.store.store import Store
-from testbed.store.store_endpoint import StoreEndpoint
 from tests.each_row import each_row
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 4}}\n"
@@ -59,44 +55,9 @@ def refused(text: str) -> list[str]:
     return str(caught.value).splitlines()
 
 
-def test_an_object_is_what_the_cluster_said() -> None:
-    """Its spec and its status, its uid and all its times; but not the revision it had there."""
-    (pod,) = manifest.parse(POD)
-    assert isinstance(pod, Pod)
-    assert (pod.key, pod.spec.node_name, pod.status.phase) == ("pods/default/web", "n1", "Running")
-    assert (pod.meta.uid, pod.meta.created_ms, pod.status.start_ms) == ("1f", 10_000, 12_000)
-    assert pod.status.conditions[0].since_ms == 15_000
-    assert str(pod.spec.containers[0].resources.requests["memory"]) == "1G"
-    assert not pod.meta.revision
-    assert "managedFields" not in pod.extra.get("metadata", {})
-
-
-def test_a_world_begins_with_it() -> None:
-    """It keeps its identity and its age; what has none is given one, as ever."""
-    world = World()
-    world.add(*manifest.parse(f"{NODE}---\n{POD}"))
-    node, pod = (entry.value for entry in world.store.snapshot(""))
-    assert isinstance(node, Node)
-    assert isinstance(pod, Pod)
-    assert (node.meta.uid, node.meta.created_ms) == ("scenario-1", 0)
-    assert (pod.meta.uid, pod.meta.created_ms) == ("1f", 10_000)
-    assert pod.meta.revision == Revision(3)
-
-
 def listed(kind: str, *items: dict[str, Any]) -> str:
     """Those items as a list of that kind, in JSON."""
     return json.dumps({"items": items, "kind": kind, "apiVersion": "v1", "metadata": {}}, indent=1)
-
-
-def test_a_list_is_all_that_it_lists() -> None:
-    """A `List` says of each item what it is, a `PodList` need not; the two may hold each other."""
-    bare = {"metadata": {"name": "a"}}
-    whole = {"apiVersion": "v1", "kind": "Pod", **bare}
-    for text in (listed("List", whole), listed("PodList", bare), listed("PodList", whole)):
-        assert [item.key for item in manifest.parse(text)] == ["pods/default/a"]
-    inner = json.loads(listed("PodList", bare))
-    assert [item.key for item in manifest.parse(listed("List", inner))] == ["pods/default/a"]
-    assert manifest.parse('{"apiVersion": "v1", "kind": "PodList", "items": null}') == []
 
 
 def test_files_and_folders_are_read_in_order(tmp_path: Path) -> None:
@@ -284,14 +245,6 @@ def test_nothing_more_is_read_of_a_text_that_is_too_much() -> None:
     assert isinstance(bomb, str)
     said, _ = refused(bomb + "---\na: 1\n" * 9)
     assert "more than 2,000,000 values" in said
-
-
-def test_only_who_assembles_a_world_gives_an_identity() -> None:
-    """Objects of any other creator get a uid from the Store, whatever they say."""
-    (pod,) = manifest.parse(POD)
-    create = Operation("create", "pods", "web", "default", pod)
-    made = answer_at_once(StoreEndpoint(Store()), create, "alpha")
-    assert (made.meta.uid, made.meta.created_ms) == ("alpha-1", 0)
 
 
 def test_a_file_that_cannot_be_read_is_told() -> None:

@@ -10,7 +10,6 @@ from testbed.objects.manifests.yaml_stream import (
     Broken,
     DocumentReader,
     DocumentText,
-    lines_of,
     parts,
 )
 from tests.each_row import each_row
@@ -21,12 +20,6 @@ def trees(text: str | bytes, **limits: int) -> list[Any]:
     reader = DocumentReader(**limits)
     raw = text.encode() if isinstance(text, str) else text
     return [tree for part in parts(raw) for tree in reader.trees(part)]
-
-
-def test_a_text_has_many_documents() -> None:
-    """Parted by `---`, with comments, directives and empty ones between, and also after `...`."""
-    text = "# first\na: 1\n---\n# none\n---\n\n--- {b: 2}\n...\n---\n%YAML 1.1\n---\n- c\r\n---"
-    assert trees(text) == [{"a": 1}, {"b": 2}, ["c"]]
 
 
 def test_quotes_make_a_text_of_any_word() -> None:
@@ -121,14 +114,6 @@ def test_names_and_values_and_what_aliases_repeat_are_counted() -> None:
         assert trees(text, nodes_max=nodes)
         with pytest.raises(Broken, match="more than"):
             trees(text, nodes_max=nodes - 1)
-
-
-def test_a_path_is_found_again_with_its_line() -> None:
-    """Or the nearest thing around it; a name with dots is one name."""
-    text = b"a: 1\n---\n# one\nb:\n- c.d/e: 1\n  f:\n    - g\n- {h: i}\n...\n---\n"
-    (_, part) = parts(text)
-    wanted = ["b", "b[0].c.d/e", "b[0].f[0]", "b[1].h", "b[1].none", "b[12]", "none", ""]
-    assert lines_of(part, [(0, path) for path in wanted]) == [4, 5, 7, 8, 8, 4, 4, 4]
 
 
 def test_progress_is_told_by_lines() -> None:

@@ -53,22 +53,6 @@ def played(do: Do, *, is_on: bool = True) -> list[Any]:
 
 
 @pytest.mark.spec("CTL-2")
-def test_they_are_met_when_all_was_heard_of() -> None:
-    """Two creates and two deletes; a pod is heard of twice when it is deleted, and counts once."""
-
-    async def do(client: Client, expected: Expectations, seen: list[Any]) -> None:
-        expected.expect("a", creates=2, deletes=("x", "y"))
-        for creates, deletes in ((1, "x"), (1, "x"), (0, "x"), (0, "y")):
-            for _ in range(creates):
-                expected.created("a")
-            expected.created("b")
-            expected.deleted("a", deletes)
-            seen.append((expected.are_met("a"), expected.are_met("b")))
-
-    assert played(do) == [(False, True)] * 3 + [(True, True)]
-
-
-@pytest.mark.spec("CTL-2")
 def test_nothing_is_expected_for_more_than_five_minutes() -> None:
     """Then its owner is synced again. What is met has no timer: the World comes to rest."""
 

@@ -9,7 +9,6 @@ import pytest
 
 from actors.apiserver import ApiServer
 from actors.controllers.garbage import GarbageCollector
-from actors.controllers.job.backoff import Backoff
 from actors.controllers.job.controller import JobController, is_over
 from actors.controllers.job.tally import TRACKING, JobTally, wrong_with
 from testbed import Actor, ApiError, Cache, Client, Operation
@@ -102,19 +101,6 @@ def test_a_work_queue_starts_nothing_more_after_the_first_success() -> None:
     """It is complete when all are over."""
     world = played(job(None, 3), "ss")
     assert (counts(world), end_of(world), len(all_of(world, Pod))) == ((0, 3, 0), "Complete", 3)
-
-
-@pytest.mark.spec("CTL-9")
-def test_the_backoff_doubles_to_six_minutes_and_a_success_ends_it() -> None:
-    """Counted from when the failure was noticed."""
-    backoff, seen = Backoff(), []
-    for _ in range(7):
-        backoff.note("u", 0, 1, 5000)
-        seen.append(backoff.left_ms("u", 5000) // 1000)
-    assert seen == [10, 20, 40, 80, 160, 320, 360]
-    assert backoff.left_ms("u", 365_000) == backoff.left_ms("other", 0) == 0
-    backoff.note("u", 1, 1, 5000)
-    assert backoff.left_ms("u", 5000) == 0
 
 
 @pytest.mark.spec("CTL-9")

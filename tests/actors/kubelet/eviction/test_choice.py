@@ -14,7 +14,6 @@ from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KUBELET
 from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map, Pod
-from tests.each_row import each_row
 
 MI = 2**20
 
@@ -52,6 +51,15 @@ def test_shipped_code_ranks_by_excess_then_priority_then_its_size() -> None:
 
 
 @pytest.mark.spec("KUB-32")
+def test_the_seed_ranks_by_priority_then_by_the_ratio() -> None:
+    """A pod that requests nothing uses infinitely more."""
+    uses = [use("a", 20, 10, 5), use("b", 5, 10, 5), use("c", 1, 0, 5), use("d", 1, 10, 4),
+            use("e", 40, 30, 5)]  # fmt: skip
+    assert order(*uses, how="seed_pct") == "dcaeb"
+    assert order(*uses) == "aecdb"
+
+
+@pytest.mark.spec("KUB-32")
 def test_processes_are_ranked_by_priority_and_number() -> None:
     """Whatever memory a pod uses."""
     uses = [use("a", 9, priority=1, pids=500), use("b", 1, pids=3), use("c", 1, pids=4)]
@@ -70,20 +78,6 @@ def test_critical_pods_are_skipped_and_those_within_their_request_are_not() -> N
     over = chosen(within, use("c", 11, 10), evict_within_request="off")
     assert over is not None
     assert over.pod.meta.name == "c"
-
-
-@pytest.mark.spec("KUB-36")
-@each_row(("each", "said"), [
-    (use("a", 300, 200), "Container main was using 300Mi, request is 200Mi, has larger consumption "
-     "of memory. "),
-    (use("a", 200, 200), ""), (use("a", None), ""),
-])  # fmt: skip
-def test_the_message_says_what_was_low_and_who_used_more(each: PodUse, said: str) -> None:
-    """And the threshold, and what was available."""
-    picked = chosen(each)
-    assert picked is not None
-    low = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. "
-    assert picked.message == low + said
 
 
 @pytest.mark.spec("KUB-36")
