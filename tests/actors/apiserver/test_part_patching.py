@@ -146,7 +146,7 @@ def test_what_is_patched_by_part_is_as_its_tree_says(cls: type[Object]) -> None:
     patched in place is left to the tree, and so is what the tree refuses."""
     in_place = []
 
-    @settings(max_examples=150 if cls is Widget else 25, deadline=None)
+    @settings(max_examples=150 if cls is Widget else 10, deadline=None)
     @given(
         trees_of(cls).map(lambda tree: headed(cls, tree)),
         st.lists(st.tuples(patches_of(cls), HOWS), max_size=3),

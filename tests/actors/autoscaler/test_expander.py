@@ -69,7 +69,7 @@ def test_nothing_grows_if_an_expander_keeps_none(expander: str) -> None:
 
 
 @pytest.mark.spec("CA-19")
-@each_row(
+@pytest.mark.parametrize(
     ("expander", "seen"),
     [("Counts", [2]), ("least-waste,Counts", []), ("most-pods,Counts", [2]),
      ("KeepsNone,Counts", [])],

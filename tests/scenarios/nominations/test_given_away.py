@@ -113,6 +113,7 @@ def test_what_is_refused_keeps_nothing(refused: str) -> None:
     assert [each.invariant for each in played.verdict.violations] == ["room_is_made_once"]
 
 
+@pytest.mark.long
 @pytest.mark.spec("CTL-51", "CTL-52")
 def test_with_a_nomination_a_search_finds_nothing() -> None:
     """Whatever is late."""

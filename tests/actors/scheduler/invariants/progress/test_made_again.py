@@ -120,7 +120,7 @@ def test_another_schedulers_pod_is_an_excuse_unless_it_is_strict(strict: bool) -
         def looping(world: World) -> None:
             recipe.build(world, guard=guard)  # noqa: B023
             world.goes_on = True
-            world.limit(turns_max=2000)
+            world.limit(turns_max=700)
             world.claim(RoomIsMadeAgainOnlyIfLost(strict=strict))
 
         violations = of(looping, "looping").world().run(Calm(), driver="direct").violations

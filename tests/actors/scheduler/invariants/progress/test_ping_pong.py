@@ -132,7 +132,7 @@ def test_the_rounds_of_the_scenarios_are_found(
     def claimed(world: World) -> None:
         recipe.build(world, guard=False)
         world.goes_on = True
-        world.limit(turns_max=3000)
+        world.limit(turns_max=1000)
         world.claim(NoPingPong())
 
     violations = of(claimed, "claimed").world().run(Calm(), driver="direct").violations
