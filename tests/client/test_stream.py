@@ -355,6 +355,24 @@ def test_the_causes_of_a_fed_delivery_are_the_feed_and_the_reader() -> None:
     assert set(two.causes) == {one.number, second.number}
 
 
+def test_what_was_fed_to_a_busy_reader_is_caused_by_its_feed_all_the_same() -> None:
+    """Not by the commit, nor by the turn in which the reader came back."""
+
+    async def alpha(client: Client) -> None:
+        stream: Stream = await client.ask(
+            Operation("watch", "notes", revision=Revision(1), endpoint="clerk")
+        )
+        await client.sleep(5_000)
+        for _ in range(2):
+            await stream.next()
+
+    world = lagging("notes")
+    world.start(Puppet("alpha", alpha), writing("a", "b"))
+    played = play(world)
+    feeds = [step.number for step in played.every("feed *")]
+    assert [step.causes[0] for step in played.every("deliver *")] == feeds
+
+
 def test_a_list_of_a_lagging_server_does_not_commute_with_a_feed() -> None:
     """Announced and done; a list of another kind does. With a compaction neither commutes: the
     revision that it tells may be one that is forgotten, or not."""

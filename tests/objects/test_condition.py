@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 
 from testbed.objects import Condition
-from testbed.objects.condition import FALSE, TRUE, having
+from testbed.objects.condition import FALSE, TRUE, UNKNOWN, having
 from testbed.objects.form import from_tree, to_tree
 
 READY = Condition("Ready", TRUE, since_ms=1000)
 OTHER = Condition("Other", FALSE, "Why", "because", since_ms=2000)
+
+
+def test_it_is_so_only_if_it_is_true() -> None:
+    """Unknown is not true, nor is a condition that is missing."""
+    assert READY.is_true
+    assert not any(Condition("Ready", status).is_true for status in (FALSE, UNKNOWN, "", "true"))
 
 
 @pytest.mark.spec("GEN-4")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.objects import Container, Map, Pod, PodSpec, Resources
+from testbed.objects import Condition, Container, Map, Pod, PodSpec, PodStatus, Resources
 from testbed.objects import qos_of as qos
 from testbed.objects import requests_of as requests
 from testbed.objects.affinity import Affinity, NodeAffinity, NodeSelector, NodeSelectorTerm
@@ -18,7 +18,11 @@ from testbed.objects.labels import Requirement
 from testbed.objects.pod import (
     BEST_EFFORT,
     BURSTABLE,
+    FAILED,
     GUARANTEED,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
     Port,
 )
 from testbed.objects.quantity import NANO
@@ -175,3 +179,15 @@ def test_a_pod_may_be_where_its_selector_and_its_affinity_let_it(
     nodes = NodeAffinity(None if terms is None else NodeSelector(terms))
     asked = spec(node_selector=selector, affinity=Affinity(nodes))
     assert asked.may_be_on("n1", {"disk": "ssd"}) is may
+
+
+@each_row("phase", ["", PENDING, RUNNING, SUCCEEDED, FAILED])
+def test_a_pod_says_where_and_how_it_is(phase: str) -> None:
+    """Bound if it has a node; over if it has ended either way; ready if its condition says so."""
+    ready = (Condition("Other", "True"), Condition("Ready", "True"))
+    pod = Pod("p", spec=PodSpec("n1"), status=PodStatus(phase, conditions=ready))
+    assert pod.is_bound
+    assert pod.is_over == (phase in ("Succeeded", "Failed"))
+    assert pod.is_ready
+    other = Pod("p", status=PodStatus(conditions=(Condition("Ready", "Unknown"),)))
+    assert (other.is_bound, other.is_over, other.is_ready) == (False, False, False)

@@ -160,6 +160,16 @@ def test_other_kinds_go_at_once_unless_a_finalizer_keeps_them() -> None:
     assert counter.store.peek("nodes/n1") is None
 
 
+@pytest.mark.spec("API-24")
+def test_a_pod_says_how_long_it_takes_to_end() -> None:
+    """Its own grace, 30 s if it says nothing, 0 if it says so; what is asked for goes before."""
+    counter = Counter()
+    assert times(counter.delete(counter.bound("x", grace_s=7))) == (7, 7)
+    assert times(counter.delete(counter.bound("y", grace_s=7), 9)) == (9, 9)
+    assert times(counter.delete(counter.bound("z", grace_s=0))) == (0, 0)
+    assert counter.store.peek("pods/default/z") is None
+
+
 @pytest.mark.spec("API-32")
 def test_who_deletes_says_what_becomes_of_its_dependents() -> None:
     """Orphan and Foreground become finalizers, on which the garbage collector acts."""

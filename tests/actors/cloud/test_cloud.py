@@ -19,7 +19,7 @@ from actors.shared.node_groups import (
     increase,
     instances,
 )
-from testbed import Calm, Chooser, Client, Operation, World
+from testbed import Calm, Chooser, Client, Operation, Uniform, World
 from testbed.errors import Forbidden, InternalError, Invalid, NotFound
 from testbed.objects import Condition, Map, Node, Pod
 from testbed.store.endpoint import answer_at_once
@@ -227,6 +227,18 @@ def test_a_machine_may_never_come_up() -> None:
     world = play(lost, errs, one, do=do)
     assert saw == [["", ""], ["STOCKOUT", "STOCKOUT"]]
     assert sorted(nodes(world)) == ["i-1"]
+
+
+def test_how_a_machine_boots_may_be_picked() -> None:
+    """Of several boots the Chooser picks one, the first in the calm run."""
+
+    async def do(client: Client) -> None:
+        await increase(client, "g", 1)
+
+    group = attrs.evolve(GROUP, boots=(Boot(5000), Boot(None)))
+    assert sorted(nodes(play(group, do=do))) == ["g-1", "g-2"]
+    ends = {len(nodes(play(group, do=do, chooser=Uniform(seed)))) for seed in range(6)}
+    assert ends == {1, 2}
 
 
 def test_a_spot_instance_goes_without_being_asked() -> None:

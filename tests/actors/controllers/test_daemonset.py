@@ -29,6 +29,7 @@ from testbed.objects import (
     Toleration,
     UpdateStrategy,
 )
+from testbed.objects.form import to_tree
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.models.worlds.workloads import Readier, all_of, template, workload_world
@@ -145,6 +146,21 @@ def test_each_node_gets_one_also_those_that_come_later() -> None:
     assert sorted(node_of(pod) for pod in all_of(world, Pod)) == ["n1", "n2", "n3"]
     (item,) = all_of(world, DaemonSet)
     assert (item.status.desired_number_scheduled, item.status.number_available) == (3, 3)
+
+
+def test_a_new_template_replaces_all() -> None:
+    """One node after the other."""
+
+    async def user(client: Client) -> None:
+        await client.create(agent())
+        await client.sleep(1000)
+        tree = {"spec": {"template": to_tree(template("2"))}}
+        await client.patch(DaemonSet("agent"), tree)
+
+    world = run(user, Node.of("n1"), Node.of("n2"))
+    pods = all_of(world, Pod)
+    assert sorted(node_of(pod) for pod in pods) == ["n1", "n2"]
+    assert {pod.meta.labels["version"] for pod in pods} == {"2"}
 
 
 @pytest.mark.spec("CTL-13")

@@ -69,6 +69,19 @@ def test_the_least_important_go_and_no_more_than_needed() -> None:
     assert names(decided(never, low, mid, top)) == ["OutOfcpu"]
 
 
+@pytest.mark.spec("CTL-54", "SCH-82")
+def test_of_equals_the_tiebreak_decides() -> None:
+    """The one that began later, or the one of the lower class."""
+    old, young = ranked("old", 500, 0, 1000), ranked("young", 500, 0, 2000)
+    unknown = ranked("unknown", 500, 0, None)
+    new = ranked("new", 500, 10)
+    assert names(decided(new, old, young)) == ["young"]
+    assert names(decided(new, young, unknown)) == ["unknown"]
+    best = Pod.of("best", node_name="n1", priority=0).with_meta(uid="best")
+    full = ranked("full", 1000, 0)
+    assert names(decided(new, full, best, tiebreak="qos")) == ["full"], "best effort holds nothing"
+
+
 @pytest.mark.spec("CTL-54")
 def test_a_pod_that_is_ending_is_waited_for_and_no_other_is_ended_for_its_room() -> None:
     """Its room counts for the newcomer, which starts only after it."""

@@ -12,6 +12,7 @@ from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold, Worklo
 from actors.kubelet.eviction.look import EvictionState
 from testbed.client.client import Client
 from testbed.objects import LabelSelector, Map, Node, Pod, PodDisruptionBudget
+from testbed.objects.condition import find
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 from testbed.world.world import World
 from tests.each_row import each_row
@@ -73,6 +74,23 @@ def evicted(world: World) -> list[str]:
     ends = {name: story(world, name)[-1] for name in names}
     found = [(int(end.split()[0]), name) for name, end in ends.items() if "Evicted" in end]
     return [f"{at_ms} {name}" for at_ms, name in sorted(found)]
+
+
+@pytest.mark.spec("KUB-23", "KUB-29", "KUB-36", "KUB-38")
+def test_a_pod_is_evicted_at_the_first_look_that_finds_too_little() -> None:
+    """Not at once: it looks every ten seconds. Its object stays, and says why; five minutes after
+    the node was last short of memory the condition goes."""
+    world = pressed(using("a", "0s=1000Mi 12s=1200Mi"), using("b", "900Mi", 901))
+    assert evicted(world) == ["20000 a"]
+    status = pod_of(world, "a").status
+    assert status.message == (
+        "The node was low on resource: memory. Threshold quantity: 50Mi, available: 0. Container "
+        "main was using 1200Mi, request is 500Mi, has larger consumption of memory. "
+    )
+    target = find(status.conditions, "DisruptionTarget")
+    assert target is not None
+    assert target.reason == "TerminationByKubelet"
+    assert conditions(world) == ["20000 MemoryPressure", "330000"]
 
 
 @pytest.mark.spec("KUB-29", "KUB-37")

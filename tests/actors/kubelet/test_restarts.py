@@ -8,13 +8,33 @@ import pytest
 
 from actors.kubelet import Workload
 from testbed.world.world import World
-from tests.shared.nodes import bound, calm, node_world, story
+from tests.each_row import each_row
+from tests.shared.nodes import bound, calm, node_world, pod_of, story
 
 
 def crashing(runs_ms: int = 1000, exit_code: int = 1, times: int = 3, **spec: Any) -> World:
     """A pod whose containers end so often, and then run on."""
     work = Workload(runs_ms=(*[runs_ms] * times, None), exit_code=exit_code)
     return node_world(work.given_to(bound("a", **spec)))
+
+
+def restarts(world: World) -> list[int]:
+    """When containers were started again."""
+    return [record.now_ms for record in world.evidence.records if record.name == "restarted"]
+
+
+@pytest.mark.spec("KUB-17")
+@each_row(("policy", "exit_code"), [("Always", 0), ("Always", 1), ("OnFailure", 1)])
+def test_containers_that_end_are_started_again_later_and_later(policy: str, exit_code: int) -> None:
+    """At once, then after 10 s, then after twice that, counted from their end."""
+    world = crashing(restart_policy=policy, exit_code=exit_code)
+    calm(world)
+    assert restarts(world) == [1000, 12_000, 33_000]
+    (container,) = pod_of(world, "a").status.container_statuses
+    assert (container.ready, container.restart_count) == (True, 3)
+    ended = container.last_state.terminated
+    assert (ended.exit_code, ended.started_ms, ended.finished_ms) == (exit_code, 12_000, 13_000)
+    assert pod_of(world, "a").status.phase == "Running"
 
 
 @pytest.mark.spec("KUB-17")

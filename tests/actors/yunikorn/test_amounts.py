@@ -5,12 +5,25 @@ from __future__ import annotations
 import pytest
 
 from actors.yunikorn.amounts import (
+    covers,
     exceeds,
     fits,
     is_something,
     is_within,
+    minus,
     missing,
+    plus,
 )
+
+
+@pytest.mark.spec("YK-23")
+def test_what_is_not_named_is_zero() -> None:
+    """On either side: a debt of something that nobody asks for is not covered."""
+    assert covers({"cpu": 2}, {"cpu": 2, "memory": 0})
+    assert not covers({"cpu": 2}, {"cpu": 2, "memory": 1})
+    assert not covers({"cpu": 2, "memory": -1}, {"cpu": 2})
+    assert plus({"a": 1}, {"b": 2}) == {"a": 1, "b": 2}
+    assert minus({"a": 1}, {"b": 2}) == {"a": 1, "b": -2}
 
 
 @pytest.mark.spec("YK-20")

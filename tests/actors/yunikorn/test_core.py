@@ -6,7 +6,8 @@ import pytest
 
 from actors.yunikorn import QueueSettings
 from testbed.errors import Expired, Invalid
-from testbed.objects import Map, Node
+from testbed.objects import Map, Node, Taint
+from testbed.objects.affinity import NO_SCHEDULE
 from tests.models.worlds.cores import NODE, Talk, gt_y1
 
 TWO = (Node.of("a", cpu_m=10_000), Node.of("b", cpu_m=10_000))
@@ -41,6 +42,20 @@ def test_a_node_that_shrinks_has_less_left() -> None:
     talk.cycle()
     assert talk.said() == ["free ours"]
     assert dict(talk.books.root.allocated) == {}
+
+
+def test_the_emptiest_node_that_the_pod_may_be_on_is_taken() -> None:
+    """Not one that is closed, and not one with a taint that it does not tolerate."""
+    talk = Talk(nodes=TWO)
+    talk.pod("one", 4, node="a")
+    talk.pod("two", 1)
+    assert talk.settle() == ["two on b"]
+    talk.node(Node.of("b", cpu_m=10_000), is_open=False)
+    talk.pod("three", 1)
+    assert talk.settle() == ["three on a"]
+    talk.node(Node.of("b", cpu_m=10_000, taints=(Taint("odd", effect=NO_SCHEDULE),)))
+    talk.pod("four", 1)
+    assert talk.settle() == ["four on a"]
 
 
 @pytest.mark.spec("YK-4")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import testbed
+from testbed import World
 from testbed.cli import main
 from testbed.errors import ManifestRefused
 from testbed.objects import Container, Map, Meta, Node, Pod, PodSpec, Revision
@@ -53,6 +54,18 @@ def refused(text: str) -> list[str]:
     with pytest.raises(ManifestRefused) as caught:
         manifest.parse(text, "a.yaml")
     return str(caught.value).splitlines()
+
+
+def test_a_world_begins_with_it() -> None:
+    """It keeps its identity and its age; what has none is given one, as ever."""
+    world = World()
+    world.add(*manifest.parse(f"{NODE}---\n{POD}"))
+    node, pod = (entry.value for entry in world.store.snapshot(""))
+    assert isinstance(node, Node)
+    assert isinstance(pod, Pod)
+    assert (node.meta.uid, node.meta.created_ms) == ("scenario-1", 0)
+    assert (pod.meta.uid, pod.meta.created_ms) == ("1f", 10_000)
+    assert pod.meta.revision == Revision(3)
 
 
 def listed(kind: str, *items: dict[str, Any]) -> str:

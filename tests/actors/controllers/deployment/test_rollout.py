@@ -8,7 +8,7 @@ import attrs
 
 from actors.controllers.deployment.bounds import max_surge, max_unavailable, min_available
 from actors.controllers.deployment.scaling import DESIRED, MOST, is_rescaled, scaled
-from testbed.objects import ReplicaSet, ReplicaSetStatus
+from testbed.objects import Deployment, ReplicaSet, ReplicaSetStatus, UpdateStrategy
 from tests.each_row import each_row
 from tests.models.worlds.workloads import deployment
 
@@ -25,6 +25,11 @@ def replica_set(name: str, size: int, available: int | None = None, **notes: Any
     return made.with_meta(annotations=annotations, created_ms=len(name))
 
 
+def recreate(replicas: int) -> Deployment:
+    """A Deployment that ends all old pods first."""
+    return deployment(replicas, strategy=UpdateStrategy("Recreate"))
+
+
 @each_row(
     ("replicas", "surge", "unavailable", "bounds"),
     [
@@ -39,6 +44,11 @@ def test_shares_are_rounded_so_that_a_rollout_can_move(
     """Surplus up, missing down; if both are nothing, one may be missing."""
     item = deployment(replicas, surge, unavailable)
     assert (max_surge(item), max_unavailable(item), min_available(item)) == bounds
+
+
+def test_to_recreate_all_may_be_missing_and_none_surplus() -> None:
+    """Its bounds do not count then."""
+    assert (max_surge(recreate(3)), max_unavailable(recreate(3))) == (0, 0)
 
 
 def test_to_scale_during_a_rollout_keeps_the_proportion() -> None:
