@@ -89,6 +89,14 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def untimed() -> Iterator[None]:
+    """What commands print here does not depend on how busy the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TESTBED_PROGRESS", "off")
+        yield
+
+
 @pytest.fixture
 def stories(request: pytest.FixtureRequest) -> Stories:
     """What was told before, to be compared with what is told now."""

@@ -1,12 +1,14 @@
 """Progress: how commands that play many Runs show how far they are.
 
 On a terminal one line is overwritten again and again; elsewhere a new line is written every few
-seconds. The first two seconds show nothing, since most commands are done by then. It is one line
-with a few figures, so it takes no library.
+seconds. The first two seconds show nothing, since most commands are done by then. Where
+`TESTBED_PROGRESS=off` nothing is shown: what a command prints does not depend on how long it takes.
+It is one line with a few figures, so it takes no library.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -54,7 +56,8 @@ class Progress:
         self._now = now
         self._stream = sys.stderr if stream is None else stream
         self._redraws = self._stream.isatty()
-        self._next_s = now() + SILENT_S
+        is_off = os.environ.get("TESTBED_PROGRESS") == "off"
+        self._next_s = math.inf if is_off else now() + SILENT_S
         self._is_shown = False
 
     def say(self, line: Callable[[], str]) -> None:

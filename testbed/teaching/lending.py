@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from testbed.client.actor import Actor
+from testbed.code.files import read_bytes
 from testbed.errors import ApiError, Cancelled, Crashed, ScenarioError
 
 OURS = ("testbed", "testbed.errors", "testbed.objects")
@@ -203,7 +204,7 @@ def run_file(level: str) -> Callable[[ModuleType, Path], None]:
         given["__import__"] = importer(level)
         given[SETTABLE_NAME] = settable(module.__name__)
         vars(module)["__builtins__"] = given
-        tree = ast.parse(file.read_bytes(), str(file))
+        tree = ast.parse(read_bytes(file), str(file))
         _Guarded().visit(tree)
         # The text was read before: nothing in it is run but what may stand there.
         exec(compile(tree, str(file), "exec", dont_inherit=True), vars(module))

@@ -551,7 +551,7 @@ def test_the_last_line_says_all_that_was_asked(words: list[str], run: Run) -> No
     """Pasted into a shell it is the same command: nothing is left out, all is quoted."""
     again = run(*words, "--json").json["again"]
     shell = subprocess.run(
-        ["bash", "-c", f'testbed() {{ printf "%s\\n" "$@"; }}; {again}'],
+        ["/bin/sh", "-c", f'testbed() {{ printf "%s\\n" "$@"; }}; {again}'],
         capture_output=True,
         text=True,
         check=True,
@@ -931,6 +931,7 @@ def test_bench_prints_a_profile_room_by_room(run: Run) -> None:
 
 def test_bench_says_at_which_scenario_it_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """On standard error, if it takes long; here nothing takes long, so it is told at once."""
+    monkeypatch.delenv("TESTBED_PROGRESS")
     monkeypatch.setattr("testbed.cli.progress.SILENT_S", 0)
     done = run("bench", "runs", "--scenario", "lost_update", "--runs", "1")
     assert done.err == "measuring runs …\nlost_update, 1 of 1\n"

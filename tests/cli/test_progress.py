@@ -10,6 +10,12 @@ import pytest
 from testbed.cli.progress import COLUMNS, Progress, counting
 
 
+@pytest.fixture(autouse=True)
+def timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here it is looked at."""
+    monkeypatch.delenv("TESTBED_PROGRESS")
+
+
 class Terminal(io.StringIO):
     """What a person looks at."""
 
@@ -120,3 +126,9 @@ def test_a_count_is_wiped_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> N
         stopped()
     assert stream.getvalue().startswith("\rruns: 2 of 1,000 ")
     assert row(stream.getvalue()) == ""
+
+
+def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then what a command prints is the same, however long it takes."""
+    monkeypatch.setenv("TESTBED_PROGRESS", "off")
+    assert told(Terminal(), [100.0, 1000.0]) == ""

@@ -24,6 +24,7 @@ from testbed.races.playing import play
 from testbed.races.racefile import load
 from testbed.search.planned_run import SearchTask
 from testbed.world.scenario import find
+from tests.shared.planned_runs import search_of
 
 pytestmark = pytest.mark.usefixtures("own")
 
@@ -434,10 +435,9 @@ class Wall(Clock):
         return self.now
 
 
-def test_progress_is_told_after_two_seconds() -> None:
+def test_progress_is_told_after_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing at first; then a line now and then, with all that a person wants to know."""
-    from tests.shared.planned_runs import search_of
-
+    monkeypatch.delenv("TESTBED_PROGRESS")
     clock, stream = Wall(), io.StringIO()
     progress = SearchProgress(clock, stream)
     search = search_of(SearchTask("double_bind"))

@@ -158,8 +158,9 @@ def test_each_module_that_may_be_imported_is_there_when_a_file_is_read() -> None
 def test_a_lock_kept_outside_of_run_is_found_wherever_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the text, or by what it may set; if neither is looked at, since a life of it does
-    otherwise without the others. If that is not looked at either, it passes."""
+    """By the text, or by what it may set. If neither is looked at, nor what two programs are seen
+    to hold, since a life of it does otherwise without the others; and if not that either, it
+    passes."""
     files = {
         place: written(tmp_path, keeper.text, f"keeper_{number}.py")
         for number, (place, keeper) in enumerate(KEEPERS.items())
@@ -168,6 +169,7 @@ def test_a_lock_kept_outside_of_run_is_found_wherever_it_is(
         assert told(file) or UNCHANGED in said_of(file), place
     monkeypatch.setattr(answer_module, "complaint_about", lambda *_: None)
     monkeypatch.setattr(answer_module, "run_file", lambda _: None)
+    monkeypatch.setattr("testbed.client.wire.shared", lambda _: None)
     alone = f"{KEEPS}: beta, played without the others, goes on otherwise"
     for place, file in files.items():
         assert said_of(file).startswith(alone), place

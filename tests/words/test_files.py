@@ -106,6 +106,7 @@ OURS = {
     "code/files.py": "the place",
     "page/page.py": "our own templates",
     "search/sources.py": "modules that were imported",
+    "teaching/marking/booth.py": "/proc",
     "teaching/marking/limits.py": "/proc",
     "teaching/marking/sitting.py": "a new folder of ours",
     "testing/attending.py": "a new folder of ours",

@@ -197,8 +197,10 @@ class Sitting:
             "kind": part.kind, "trial": part.trial, "runs": part.runs.hex(), "life": part.life,
             "key": key.hex(),
         }  # fmt: skip
-        asked = [*child_command(MODULE), SPAWNED]
-        done = subprocess.run(asked, input=encode(task), stdout=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [*child_command(MODULE), SPAWNED],
+            input=encode(task), stdout=subprocess.PIPE, check=False,
+        )  # fmt: skip
         return done.stdout, done.returncode, 0.0, 0
 
 

@@ -34,6 +34,8 @@ from tests.teaching.marking.keepers import KEEPERS
 
 LIMITS = BoothLimits(memory_mb=128, turn_s=2.0, idle_s=3.0)
 UNREAD = "tests.teaching.marking.unread"
+BOX = "\n\n\nclass Box:\n    lives = 0\n\n\nHELD = Box()"
+"""What two programs share, and no search sees that they do."""
 USUAL = (
     "removes", "writes", "reads_another", "forks", "looks_at_frames", "patches", "leaves", "forges",
     "loops", "eats_memory", "prints_below",
@@ -163,10 +165,10 @@ def test_a_lock_that_programs_share_does_not_pass() -> None:
 def test_no_part_of_a_check_finds_what_another_has_left() -> None:
     """An answer that would die after 200 lives in one process passes: no trial has so many, though
     all together have."""
-    text = RIGHT.replace("\n\n\nclass", "\nHELD = []\n\n\nclass").replace(
+    text = RIGHT.replace("\n\n\nclass", BOX + "\n\n\nclass", 1).replace(
         "        left = self.deliveries\n",
-        "        left = self.deliveries\n        HELD.append(left)\n"
-        "        if len(HELD) > 200: raise LookupError\n",
+        "        left = self.deliveries\n        HELD.lives += 1\n"
+        "        if HELD.lives > 200: raise LookupError\n",
     )
     told = Booth(LIMITS, module=UNREAD).mark(1, text.encode(), 0)
     assert (told["mark"], told["runs"]) == ("passed", 115)
