@@ -42,19 +42,19 @@ def json_patched(tree: Tree, steps: Any) -> Tree:
         )
     # The whole object has the path "", so it stands under the empty name.
     root, copied = {"": tree}, 0
-    for step in steps:
-        copied += _do(root, step, COPIED_MAX - copied)
-    if copied and _size(root) > OBJECT_MAX:
-        raise InternalError(OBJECT_TOO_LARGE)
+    try:
+        for step in steps:
+            copied += _do(root, step, COPIED_MAX - copied)
+        if copied and _size(root) > OBJECT_MAX:
+            raise InternalError(OBJECT_TOO_LARGE)
+    except RecursionError as error:  # it is too deep to be copied, or to be any JSON
+        raise Invalid(REFUSED) from error
     return root.get("")
 
 
 def _size(tree: Tree) -> int:
-    """How many bytes of JSON it is; Invalid if it is too deep to be any."""
-    try:
-        return len(encode(tree))
-    except RecursionError as error:
-        raise Invalid(REFUSED) from error
+    """How many bytes of JSON it is."""
+    return len(encode(tree))
 
 
 def _do(root: Tree, step: Mapping[str, Any], room: int) -> int:
