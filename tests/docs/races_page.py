@@ -1,6 +1,6 @@
 """docs/races.md, made of docstrings: every scenario that comes along, by theme.
 
-`.venv/bin/python tests/docs/races_page.py` writes this page again.
+`.venv/bin/python -m tests.docs.races_page` writes this page again.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ README = Path(__file__).parent.parent.parent / "README.md"
 
 def test_the_page_is_what_the_scenarios_say() -> None:
     """Made again from the docstrings, it is the same."""
-    assert PAGE.read_text(encoding="utf-8") == text(), "run tests/docs/races_page.py"
+    said = "run: .venv/bin/python -m tests.docs.races_page"
+    assert PAGE.read_text(encoding="utf-8") == text(), said
 
 
 def test_every_scenario_is_on_it() -> None:

@@ -1,5 +1,5 @@
 """Prints where ours differs in recorded cases whose names fit a glob:
-`PYTHONPATH=.:tests .venv/bin/python -m conformance.autoscale 'h-sd-*'`."""
+`.venv/bin/python -m tests.conformance.autoscale 'h-sd-*'`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Classroom: right answers as files that students would hand in, a class of sixty, and figures.
 
-`PYTHONPATH=tests python -m teaching.marking.classroom` marks each right answer to each level and
+`python -m tests.teaching.marking.classroom` marks each right answer to each level and
 prints how much it takes: the figures of docs/grading.md.
 """
 
