@@ -67,6 +67,8 @@ class Fault:
     """Whether it strikes one request, which a race file names as its target."""
     length: ClassVar[str] = ""
     """The name of the setting that says how long it lasts; empty if it does not last."""
+    lateness: ClassVar[str] = ""
+    """The field that says how late it makes things; empty if it makes nothing late."""
     allows_negative: ClassVar[bool] = False
     """Whether a setting may be negative: only a clock can be set back."""
 

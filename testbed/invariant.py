@@ -38,6 +38,13 @@ PlayLap = Callable[[Sequence[Happening], int], str | None]
 `no_lasso` says when the lap is played again and again."""
 
 
+class ClaimReads:
+    """At which Step claims have last read what grows by itself: the time, and all records."""
+
+    time_at = -1
+    records_at = -1
+
+
 class Evidence:
     """What an Invariant may look at. It may read everything, and change nothing."""
 
@@ -46,6 +53,7 @@ class Evidence:
         self.wire = wire
         self.store = store
         """Read it with `peek`, `snapshot` and `log`, which leave no mark."""
+        self.reads = ClaimReads()
         self.changes: Sequence[Change] = ()
         """The commits of the turn that has just ended."""
         self.stuck: tuple[str, ...] = ()
@@ -78,6 +86,7 @@ class Evidence:
     @property
     def now_ms(self) -> int:
         """Virtual time."""
+        self.reads.time_at = self._table.step
         return self._table.now_ms
 
     @property
@@ -105,6 +114,7 @@ class Evidence:
     @property
     def records(self) -> list[Record]:
         """All that actors have recorded so far, oldest first: their `path`, `name`, `facts`."""
+        self.reads.records_at = self._table.step
         return self._table.records
 
     @property
@@ -148,6 +158,8 @@ class Invariant:
     reads: frozenset[str] | None = None
     """What may break it if it changes: keys, logs (`log:pods.spec`), `records`, `deaths`. None:
     anything. A search that leaves out orders keeps every order of changes to these."""
+    within_ms: int | None = None
+    """The time within which it must come true; None: any time."""
     declares: bool = False
     """Whether a user wrote it, who says what it `reads`: an audit then shows it no more."""
 
@@ -299,6 +311,11 @@ def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
     return _Eventually(claim, within_ms)
 
 
+def up_to(until_ms: int | None) -> str:
+    """What is said after *Held* of what was only played up to a time; empty if it was not."""
+    return "" if until_ms is None else f" up to {until_ms:,} ms"
+
+
 @quick
 @attrs.frozen
 class Verdict:
@@ -320,6 +337,8 @@ class Verdict:
     attended: tuple[str, ...] = ()
     """The actors in place of which real programs took part, and the guests. Another Run of the same
     choices may end otherwise, since a program's own timers and threads are not chosen here."""
+    until_ms: int | None = None
+    """The time up to which it was played and judged, if timers were left that are due later."""
 
     @property
     def is_held(self) -> bool:
@@ -340,7 +359,8 @@ class Verdict:
         if self.is_violated:
             result = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
         elif self.is_held:
-            result = "Held in this Run, and nothing is said of others" if self.attended else "Held"
+            result = f"Held{up_to(self.until_ms)}"
+            result += " in this Run, and nothing is said of others" if self.attended else ""
         else:
             result = f"Undecided: {self.end}"
         return f"{result}. Looked at: {looked}." + (f" {self.note}" if self.note else "")

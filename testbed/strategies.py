@@ -43,6 +43,7 @@ from testbed.objects import (
     room_of,
 )
 from testbed.testing.run import Recipe, Run, faults_of, play, recipe_of
+from testbed.world.budget import LIMIT
 from testbed.world.fault_kinds import parse_fault
 from testbed.world.world import World
 
@@ -76,11 +77,13 @@ def runs(
     build: SearchStrategy[Callable[[World], None]] | None = None,
     switches: Drawable = None,
     faults: Budget = (),
+    limits: Mapping[str, int] | None = None,
     driver: str = "direct",
     draws_max: int = DRAWS_MAX,
 ) -> SearchStrategy[Run]:
     """Runs of a scenario (a function, a short name or `module:function`), or of one that `build`
-    draws. `switches` and `faults` are values, or strategies for them.
+    draws. `switches` and `faults` are values, or strategies for them; `limits` are those of the
+    Run, such as `{"until_ms": 45_000}`.
 
     Hypothesis shrinks each drawn number toward 0, and Option 0 is the dullest. So a failing Run is
     shrunk toward the calm one, in which every choice is 0.
@@ -98,6 +101,7 @@ def runs(
         made = recipe if build is None else draw(build)
         assert made is not None
         given = draw(switches) if isinstance(switches, SearchStrategy) else switches
+        given = {**(given or {}), **{f"{LIMIT}.{name}": n for name, n in (limits or {}).items()}}
         allowed = draw(faults) if isinstance(faults, SearchStrategy) else faults_of(faults)
         # The whole Run is played while Hypothesis draws: each choice that the World asks for is one
         # more draw. So the objects above and the choices here are one example, shrunk as one.

@@ -7,6 +7,8 @@ verb and subresource.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 WORDS = {("create", "binding"): "bind", ("create", "eviction"): "evict"}
 """The one word for a verb with its subresource."""
 MEANT = {word: asked for asked, word in WORDS.items()}
@@ -68,3 +70,9 @@ def withheld(kind: str, verb: str, key: str, whose: str = "its") -> str:
 def counted(number: int, what: str, plural: str = "s") -> str:
     """A number with its noun: `1 run`, `2,000 runs`. `plural` is the ending for all but one."""
     return f"{number:,} {what}{'' if number == 1 else plural}"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """These texts with commas, and `and` before the last: `a, b and c`."""
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last

@@ -18,10 +18,8 @@ SOONEST_MS = 60_000
 
 @attrs.frozen
 class Housekeeping(Actor):
-    """Expires Events and compacts history. Start one beside an API server.
-
-    Its timers never end. So give the World a `world.limit(horizon_ms=…)` that is shorter than they
-    are: then it comes to rest when nothing but these timers is left."""
+    """Expires Events and compacts history. Start one beside an API server. A Run may end without
+    its timers, which never end."""
 
     rank: ClassVar[int] = 3
 
@@ -50,7 +48,7 @@ class Housekeeping(Actor):
                 left_ms = await self._expired(client)
             except ApiError:
                 left_ms = SOONEST_MS
-            await client.sleep(max(left_ms, SOONEST_MS), "expire events")
+            await client.sleep(max(left_ms, SOONEST_MS), "expire events", idle=True)
 
     async def _expired(self, client: Client) -> int:
         """Delete the Events that are due; returns how long it is until the next one is."""
@@ -66,7 +64,7 @@ class Housekeeping(Actor):
         """Compact up to the revision that was the last one a period ago, once in each period."""
         then = UNSET
         while True:
-            await client.sleep(self.every_ms, "compact")
+            await client.sleep(self.every_ms, "compact", idle=True)
             try:
                 try:
                     then = await _compacted(client, then)

@@ -72,7 +72,7 @@ class QuotaController(Actor):
 
     async def _resync(self, client: Client, quotas: Cache[ResourceQuota], want: Want) -> None:
         while True:
-            await client.sleep(self.resync_ms, "resync")
+            await client.sleep(self.resync_ms, "resync", idle=True)
             for quota in quotas.all():
                 want(quota)
 

@@ -158,7 +158,6 @@ def contended_nodes(
         scheduler(NAME, plugins=(RejectOnce, *plugins), **settings),
     )
     world.claim(*scheduler_claims())
-    world.limit(horizon_ms=60_000)
 
 
 def one_place(
@@ -178,13 +177,12 @@ def one_place(
     vip = pending("vip", 1000, priority)
     if again:
         world.start(Recreator("low", pending("low", 500), 2), Recreator("vips", vip))
-        world.limit(virtual_ms_max=60_000)
+        world.limit(until_ms=60_000)
     else:
         world.add(running("quick", "n1", 500, 0, grace_s=2), vip)
         world.add(running("slow", "n1", 500, 0, grace_s=8))
     world.start(User("user", comes), PodTerminator("kubelet"), scheduler(NAME, **settings))
     world.claim(*scheduler_claims())
-    world.limit(horizon_ms=50_000)
 
 
 def pending(name: str, cpu_m: int = 0, priority: int = 0, **spec: Any) -> Pod:

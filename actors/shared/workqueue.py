@@ -14,6 +14,8 @@ from testbed import ApiError, Client, NotFound
 
 AGAIN_MS, AGAIN_MS_MAX = 5, 1_000_000
 """The backoff after the first failure, and the longest one."""
+FAILURES_MAX = 19
+"""After how many failures in a row it is the longest; more are not told apart."""
 
 
 async def is_done(work: Awaitable[Any]) -> bool:
@@ -39,7 +41,7 @@ class Workqueue:
         self._processing: dict[str, None] = {}
         """The keys that were taken and are not done."""
         self._failures: dict[str, int] = {}
-        """By key, how often it has failed in a row."""
+        """By key, how often it has failed in a row, as far as that makes its delay longer."""
         self._due: dict[str, int] = {}
         """By key, when it is queued after a delay."""
 
@@ -69,7 +71,7 @@ class Workqueue:
         if not has_failed:
             self._failures.pop(key, None)
             return
-        self._failures[key] = times = self._failures.get(key, 0) + 1
+        self._failures[key] = times = min(self._failures.get(key, 0) + 1, FAILURES_MAX)
         self.add(key, min(AGAIN_MS * 2 ** (times - 1), AGAIN_MS_MAX))
 
     def digest(self) -> object:

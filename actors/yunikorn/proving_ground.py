@@ -123,7 +123,6 @@ def shared_nodes(
     if has_rival:
         world.start(Scheduler("default-scheduler"))
     world.start(Tenants("tenants", has_rival, flaps))
-    world.limit(horizon_ms=60_000)
     is_alone = not has_rival and not is_stricken and not flaps and profile == MODERN
     claims = yunikorn_claims(alone=is_alone)
     # What ships now gives free room to the pods that wait for it; version 1.1 does not (YK-34).

@@ -14,7 +14,7 @@ from testbed.objects import Condition, Map, Node, Pod, PodStatus
 GIB = 2**30
 UNNEEDED_MS = 120_000
 """How long a node must be unneeded with the guard: long enough to be known, as ten minutes are."""
-HORIZON_MS, LAPS_MS = 15_000, 900_000
+LAPS_MS = 900_000
 """A pod that fits nowhere is retried for ever, minutes apart. A lap takes 30 s."""
 PASSES_MS = tuple(range(10_000, 2 * UNNEEDED_MS, 10_000))
 """With the guard no lap is longer, and a Run ends even if the cloud is dead."""
@@ -57,7 +57,6 @@ def add_remove_loop(world: World, *, guard: bool = False) -> None:
     )  # fmt: skip
     told = Map(events="off", status="off")
     world.start(Autoscaler(settings=settings, switches=told))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=when_it_grows))
     if not guard:
         world.limit(virtual_ms_max=LAPS_MS)

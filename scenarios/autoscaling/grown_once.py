@@ -24,7 +24,6 @@ BOOT_MS, BIND_MS = 18_000, 14_000
 first: when the third and the fourth pass are made, the node is there and empty."""
 PASSES_MS = (10_000, 20_000, 30_000, 40_000, 50_000)
 """A few passes say it all, and a Run ends even if the cloud is dead."""
-HORIZON_MS = 15_000
 
 
 def one_node_is_enough(see: Evidence) -> str | None:
@@ -90,6 +89,5 @@ def grown_once(world: World, *, large: bool = False) -> None:
     world.start(User("ann", tuple(pods)))
     world.allow(Lag(AUTOSCALER), LoseRequest(AUTOSCALER), LoseReply(AUTOSCALER))
     world.latency("bind pods", serve_ms=BIND_MS)
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(one_node_is_enough, reads=("log:nodegroups",)))
     world.claim(always(no_needed_node_goes, reads=("log:pods", "log:cloudinstances")))

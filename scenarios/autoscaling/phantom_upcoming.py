@@ -28,7 +28,6 @@ COMES_MS = (65_000, 26_000)
 at 25 s, and the cloud asked to delete it at 55 s."""
 PASSES_MAX = 2
 """In the first pass that knows of a pod it may be too young (INV-36)."""
-HORIZON_MS = 15_000
 
 
 @attrs.frozen
@@ -116,5 +115,4 @@ def phantom_upcoming(world: World, *, guard: bool = False) -> None:
     settings = AutoscalerSettings(unneeded_time_ms=0)
     told = Map(events="off", status="off", has_instance="on" if guard else "off")
     world.start(Autoscaler(settings=settings, switches=told))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(GroupsGrowForWhoWaits())

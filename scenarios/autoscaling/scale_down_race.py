@@ -32,7 +32,6 @@ PASSES_MS = (10_000, 20_000)
 """In the first the node is seen to be unneeded; in the second it goes."""
 COMES_MS = 19_000
 """When the pod comes."""
-HORIZON_MS = 15_000
 SPARE = -20
 """The priority of a pod that gives way to everything."""
 GIB = 2**30
@@ -180,4 +179,3 @@ def scale_down_race(
     Tags: stale-cache, check-then-act, scale-down.
     """
     idle_node(world, delay_ms=delay_ms, nominated=nominated, guard=guard)
-    world.limit(horizon_ms=HORIZON_MS)

@@ -14,7 +14,6 @@ from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 
 COMES_MS = 7_000
 """When the pod comes: the first pass of the autoscaler is at 10 s, and passes over younger pods."""
-HORIZON_MS = 15_000
 PASSES_MS = (10_000, 20_000)
 """A few passes say it all, and a Run ends even if the cloud is dead."""
 
@@ -55,5 +54,4 @@ def scale_up_suppressed(world: World, *, guard: bool = False) -> None:
     world.start(Autoscaler(settings=AutoscalerSettings(passes_ms=PASSES_MS), switches=quiet))
     urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="high")
     world.start(User("user", ((COMES_MS, urgent),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(no_node_is_wanted, reads=("log:nodegroups",)))

@@ -22,8 +22,6 @@ from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 NODE = "n1"
 """A node that is not of the group. Its machine has died: nothing ends there any more."""
 COMES_MS = 5_000
-HORIZON_MS = 30_000
-"""A scheduler tries each pod again after five minutes at the latest: that is not waited for."""
 PASSES_MS = (10_000, 20_000, 30_000)
 """A few passes say it all, and a Run ends even if the cloud is dead."""
 GOES_MS = (4_000, 20_000)
@@ -86,5 +84,4 @@ def suppressed_for_ever(world: World, *, guard: bool = False) -> None:
     world.start(Autoscaler(settings=AutoscalerSettings(passes_ms=PASSES_MS), switches=told))
     urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="high")
     world.start(User("user", ((COMES_MS, urgent),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(no_pod_waits_for_a_node_that_is_gone))

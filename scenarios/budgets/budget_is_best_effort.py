@@ -19,7 +19,7 @@ from testbed.objects import (
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec
 
-CREATE_MS, HORIZON_MS = 1_000, 30_000
+CREATE_MS = 1_000
 STAGES: tuple[dict[str, str], ...] = (
     {"pods/default/x": "n1", "pods/default/y": "n2"},
     {"pods/default/y": "n2"},
@@ -68,5 +68,4 @@ def budget_is_best_effort(world: World) -> None:
         world.add(PodDisruptionBudget(name, spec=budget, status=status))
     urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="urgent")
     world.start(Scheduler("default-scheduler"), User("ann", ((CREATE_MS, urgent),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(x_goes_against_its_budget, reads=()))

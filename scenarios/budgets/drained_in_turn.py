@@ -108,5 +108,4 @@ def drained_in_turn(world: World, *, disable_eviction: bool = False) -> None:
         world.needs_no_race = "a delete asks no budget"
     world.allow(Lag(disruption.name), LoseRequest(disruption.name))
     world.allow(LoseRequest("drain-*"), LoseReply("drain-*"))
-    world.limit(horizon_ms=TIMEOUT_MS)
     world.claim(always(the_application_stays_up, reads=("log:pods",)), EvictionsKeepToBudgets())

@@ -11,7 +11,7 @@ from testbed import Evidence, World, always
 from testbed.objects import Map, Node, Pod, PriorityClass
 
 SCHEDULER, NODE = "default-scheduler", "n1"
-FIRST_MS, URGENT_MS, HORIZON_MS = 1_000, 2_000, 60_000
+FIRST_MS, URGENT_MS = 1_000, 2_000
 SLOW_MS, DOWN_MS = 10_000, 2_000
 """How long a bind takes at the first API server, and how long the scheduler is down: less."""
 
@@ -55,6 +55,5 @@ def bound_after_restart(world: World, *, guard: bool = False) -> None:
         SCHEDULER, over="create/binding pods/*", is_served=False, restart_after_ms=DOWN_MS
     )
     world.allow(over)
-    world.limit(horizon_ms=HORIZON_MS)
     reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
     world.claim(always(no_node_is_overfull, reads=reads))

@@ -96,5 +96,4 @@ def crash_and_resync(world: World, *, guard: bool = False) -> None:
     world.start(Scheduler(SCHEDULER, switches=precondition), at=("api-1", "api-2"))
     world.start(Owner("owner"), Operator("operator"), at="api-1")
     world.allow(Crash(SCHEDULER, restart_after_ms=DOWN_MS))
-    world.limit(horizon_ms=50_000)
     world.claim(always(only_who_is_in_the_way_is_deleted))

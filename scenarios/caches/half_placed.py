@@ -30,7 +30,7 @@ SCHEDULER, APP = "default-scheduler", Map(app="db")
 APART = PodAffinity(required=(PodAffinityTerm(HOSTNAME, LabelSelector(APP)),))
 VOLUME = "volumes.testbed.example/"
 """An annotation of a node that begins so names a pod that has a volume on it."""
-RED_MS, BLUE_MS, DOWN_MS, HORIZON_MS = 1_000, 2_000, 5_000, 60_000
+RED_MS, BLUE_MS, DOWN_MS = 1_000, 2_000, 5_000
 """The first pod comes before the crash, the second while the scheduler is down."""
 
 
@@ -127,5 +127,4 @@ def half_placed(world: World, *, guard: bool = False) -> None:
     world.start(User("ann", ((RED_MS, red), (BLUE_MS, blue))))
     over = CrashOver(SCHEDULER, over="patch nodes/*", is_served=True, restart_after_ms=DOWN_MS)
     world.allow(over)
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(no_replica_is_shut_out))

@@ -92,6 +92,5 @@ def late_bind(world: World, *, guard: bool = False, kubelet: bool = False) -> No
         world.start(Kubelet(f"kubelet-{NODE}", NODE))
     world.goes_on = kubelet
     world.allow(LoseBindReply(SCHEDULER))
-    world.limit(horizon_ms=50_000)
     reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
     world.claim(always(no_place_is_given_twice, reads=reads))

@@ -14,7 +14,6 @@ from testbed.objects import Node, Pod, requests_of, room_of
 
 HAS_M = 1000
 KILLED_MS, DOWN_MS, SMALL_MS = 10_000, 2_000, 15_000
-HORIZON_MS = 30_000
 
 
 @attrs.frozen
@@ -75,6 +74,5 @@ def memory_from_watches(world: World) -> None:
         world.add(Pod.of(name, cpu_m=400))
     world.start(KilledOnce("default-scheduler"))
     world.start(User("ann", ((SMALL_MS, Pod.of("small", cpu_m=200)),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(allocatable_stays, reads=("log:nodes.status",)))
     world.claim(quiescent(c_waits_and_small_is_bound, reads=()))

@@ -18,7 +18,6 @@ POD_MS = 110
 GONE_MS = (600, 2_500, 5_050)
 """When the pods are deleted that are in the way. The scheduler tries the pod that waits for their
 room from 0.11 s, from 2 s and from 5 s on: at the first ticks after its backoff."""
-HORIZON_MS = 60_000
 
 
 def three_in_the_way(world: World, *, in_flight: str) -> None:
@@ -36,7 +35,6 @@ def three_in_the_way(world: World, *, in_flight: str) -> None:
         WorkloadStream("ben", tuple(gone)),
         Scheduler(SCHEDULER, switches=switches),
     )
-    world.limit(horizon_ms=HORIZON_MS)
 
 
 def missed_event(world: World, *, guard: bool = False) -> None:

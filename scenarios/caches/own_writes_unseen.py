@@ -13,8 +13,6 @@ from testbed.objects import Map, Meta, Pod, PodTemplate, ReplicaSet, ReplicaSetS
 
 LABELS = Map(app="web")
 REPLICAS_MAX = 20
-HORIZON_MS = 60_000
-"""Expectations expire after five minutes: news that is later than that is no news for them."""
 
 
 def own_writes_unseen(world: World, *, guard: bool = False, replicas: int = 2) -> None:
@@ -53,5 +51,6 @@ def own_writes_unseen(world: World, *, guard: bool = False, replicas: int = 2) -
             return f"web wants {replicas} pods and has {len(names)}: {', '.join(names)}"
         return None
 
-    world.limit(horizon_ms=HORIZON_MS)
+    # Expectations expire after five minutes: news that is later than that is no news for them.
+    world.limit(lateness_ms=60_000)
     world.claim(always(no_more_pods_than_wanted, reads=("log:pods",)))

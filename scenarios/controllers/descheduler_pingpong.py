@@ -22,7 +22,7 @@ from testbed.objects import (
 
 SCHEDULER = "default-scheduler"
 LABELS = Map(app="web")
-INTERVAL_MS, HORIZON_MS = 60_000, 90_000
+INTERVAL_MS = 60_000
 """A pass of the descheduler; a pod that fits nowhere is retried for ever, minutes apart."""
 
 
@@ -50,7 +50,6 @@ def descheduler_pingpong(world: World, *, guard: bool = False) -> None:
     quiet = Map(events="off")
     world.start(Scheduler(SCHEDULER), ReplicaSetController("controller", switches=quiet))
     world.start(Descheduler(policy=policy, interval_ms=INTERVAL_MS, switches=quiet))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
         world.needs_no_race = "each undoes what the other does, however they are timed"

@@ -33,7 +33,6 @@ REPLICAS, SLOTS = 2, 3
 """How many pods are wanted and must be available, and how many the node has room for."""
 AT_MS = 1000
 """When the new template comes, and the urgent pod."""
-HORIZON_MS = 30_000
 QUIET = Map(events="off")
 
 
@@ -89,7 +88,6 @@ def rollout_and_preemption(world: World, *, guard: bool = False) -> None:
     world.start(Scheduler("alpha"), Kubelet("kubelet-n1", "n1"))
     world.start(DeploymentController("deployments", switches=QUIET))
     world.start(ReplicaSetController("replicasets", switches=QUIET))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(a_rollout_keeps_what_must_be_available))
 
 

@@ -18,8 +18,6 @@ LABELS = Map(app="web")
 CONTROLLER, SCHEDULER, USER = "replicasets", "default-scheduler", "ann"
 SIZES = ((1_000, 3), (2_000, 1), (2_500, 2))
 """When it is scaled, and to how many pods; it begins with one."""
-HORIZON_MS = 60_000
-"""Expectations expire after five minutes: news that is later than that is no news for them."""
 
 
 def scaled_up_and_down(world: World) -> None:
@@ -52,5 +50,6 @@ def scaled_up_and_down(world: World) -> None:
     world.start(ReplicaSetController(CONTROLLER, switches=Map(events="off")))
     world.start(Scheduler(SCHEDULER))
     world.allow(Lag(CONTROLLER), *map(LoseRequest, (CONTROLLER, USER)))
-    world.limit(horizon_ms=HORIZON_MS)
+    # Expectations expire after five minutes: news that is later than that is no news for them.
+    world.limit(lateness_ms=60_000)
     world.claim(PodsAreCreatedOnce(), DesiredCountsAreReached())

@@ -127,5 +127,4 @@ def partitioned_node(world: World, *, guard: bool = False) -> None:
     world.start(Scheduler("default-scheduler"), StatefulOwner("owner"))
     world.start(Maintainer("operator", guard))
     world.allow(Partition(f"kubelet-{FIRST}", for_ms=CUT_OFF_MS))
-    world.limit(horizon_ms=100_000)
     world.claim(always(it_runs_once))

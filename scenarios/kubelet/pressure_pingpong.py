@@ -26,9 +26,6 @@ MB = 10**6
 LAPS_MS = 175_000
 """A lap of 30 s is suspected after 69 s, and played three times more."""
 NODE = "n1"
-HORIZON_MS = 60_000
-"""A condition of the node goes after five minutes, and a pod that fits nowhere is retried after as
-many. By then it is known who stays."""
 EVERY_MS = 9000
 """How often the kubelet looks. With the second that it takes to clean up, a pod lasts ten seconds:
 so its laps keep step with the ticks of the scheduler, of which one comes every thirty."""
@@ -75,7 +72,6 @@ def pressure_pingpong(world: World, *, guard: bool = False) -> None:
     # requests nothing, and who creates it at once would do so without end, at one instant.
     world.add(using("greedy", 2000, "1000M"))
     world.start(Recreator("whole", using("whole", 200, GROWS, memory=2000 * MB), guard=True))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
         world.limit(virtual_ms_max=LAPS_MS)

@@ -31,7 +31,7 @@ TOLERATED_S = 10
 """For how long a pod tolerates the taint."""
 CPU_M = {"n1": 4000, "n2": 1000}
 """The tainted node is the larger: of two empty nodes the scheduler prefers it."""
-WEB_MS, HORIZON_MS = 1_000, 60_000
+WEB_MS = 1_000
 LAPS_MS = 150_000
 """Three evictions are a lap, since a timer of the scheduler comes every 30 s. It is suspected after
 51 s, and played three times more."""
@@ -76,7 +76,6 @@ def tolerated_for_a_while(world: World, *, guard: bool = False) -> None:
         TaintEviction(switches=Map(events="off")),
         ReplicaSetController("replicasets", switches=Map(events="off")),
     )
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
         # It never ends: a comparison goes on after a Violation.

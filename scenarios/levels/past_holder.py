@@ -22,9 +22,9 @@ from testbed.teaching.seat import seat
 from testbed.turns.trace import Step
 
 HOLDER = seat("holder")
-LEASE_MS, RENEW_MS, HORIZON_MS, ENDS_MS = 15_000, 5_000, 4_900, 60_000
-"""How long others leave a lease alone that does not change; how often each replica looks at it; how
-long a timer is waited for when nothing else is left to do."""
+LEASE_MS, RENEW_MS, ENDS_MS = 15_000, 5_000, 60_000
+"""How long others leave a lease alone that does not change; how often each replica looks at it; up
+to when a Run is judged, as a lease is renewed for ever."""
 LATE_MS = 2 * LEASE_MS
 """How soon every node must have its pod, whatever has happened to one replica."""
 ASKS_MAX, TURNS_MAX = 60, 1_500
@@ -261,7 +261,7 @@ def past_holder(
         world.latency("* *", serve_ms=request_ms)
     late = Pod.of(urgent, cpu_m=800, priority_class_name=URGENT.meta.name)
     world.start(User("user", creates=((urgent_ms, late),)))
-    world.limit(virtual_ms_max=ENDS_MS, instant_turns_max=TURNS_MAX, horizon_ms=HORIZON_MS)
+    world.limit(until_ms=ENDS_MS, instant_turns_max=TURNS_MAX)
     world.claim(
         NoPastHolderBinds(),
         always(no_node_has_two_pods, reads=("log:pods.spec",)),

@@ -25,7 +25,7 @@ from testbed.objects import (
 )
 
 SCHEDULER = "default-scheduler"
-URGENT_MS, HORIZON_MS, LAPS_MS = 1_000, 60_000, 600_000
+URGENT_MS, LAPS_MS = 1_000, 600_000
 GRACES_S = {"quick": 3, "slow": 6}
 """How long the victims take: the room becomes free in two pieces."""
 
@@ -75,7 +75,6 @@ def half_by_half(world: World, *, nominates: bool) -> None:
     world.start(ReplicaSetController("replicasets", switches=Map(events="off")))
     urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="urgent")
     world.start(User("ann", ((URGENT_MS, urgent),)))
-    world.limit(horizon_ms=HORIZON_MS)
 
 
 def given_away(world: World, *, guard: bool = False) -> None:

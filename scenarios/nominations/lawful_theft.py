@@ -20,8 +20,6 @@ SCHEDULER = "default-scheduler"
 NODES = ("n1", "n2")
 URGENT_MS, LATE_MS, CRITICAL_MS = 1_000, 5_000, 10_000
 """When the three pods are created that find no room."""
-HORIZON_MS = 60_000
-"""A pod that fits nowhere is retried for ever, minutes apart."""
 
 
 class Nominated:
@@ -115,7 +113,6 @@ def lawful_theft(world: World) -> None:
     creates = ((URGENT_MS, urgent), (LATE_MS, late), (CRITICAL_MS, critical))
     world.start(User("ann", creates), Scheduler(SCHEDULER))
     world.allow(Lag(SCHEDULER), LoseRequest(SCHEDULER))
-    world.limit(horizon_ms=HORIZON_MS)
     cycles = Cycles()
     world.claim(always(partial(room_goes_to_the_more_important, Nominated())))
     world.claim(PodsGoWhereTheyFit(cycles), NominationsAreKept(cycles))

@@ -14,7 +14,7 @@ from testbed.objects import Node, Pod, PriorityClass
 
 GRACES_S = {"a": 60, "b": 30}
 """How long the two victims take to end."""
-C_MS, F_MS, HORIZON_MS = 1_000, 11_000, 70_000
+C_MS, F_MS = 1_000, 11_000
 
 
 def f_is_on_n1_and_c_has_nothing(see: Evidence) -> str | None:
@@ -53,5 +53,4 @@ def outranked(world: World) -> None:
     f = Pod.of("f", cpu_m=10_000, priority_class_name="top")
     world.start(Kubelet("kubelet-n1", "n1"), Scheduler("default-scheduler"))
     world.start(User("ann", ((C_MS, c), (F_MS, f))))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(f_is_on_n1_and_c_has_nothing, reads=()))

@@ -14,7 +14,6 @@ from testbed.objects import Map, Node, Pod, PriorityClass, requests_of, room_of
 from testbed.turns.trace import Record
 
 SCHEDULER = "default-scheduler"
-HORIZON_MS = 60_000
 SMALL = (("small-1", 1000), ("small-2", 1000))
 
 
@@ -111,5 +110,4 @@ def unseen_nomination(world: World, *, guard: bool = False) -> None:
         world.add(Pod.of(name, cpu_m=cpu_m, priority_class_name="medium"))
     told = Map(nomination_counts="at_once" if guard else "when_seen")
     world.start(Scheduler(SCHEDULER, switches=told))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(partial(room_is_kept, Tries())))

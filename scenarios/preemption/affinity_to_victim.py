@@ -12,7 +12,7 @@ from testbed.objects import LabelSelector, Map, Node, Pod, PriorityClass
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.node import HOSTNAME
 
-CREATE_MS, HORIZON_MS = 1_000, 30_000
+CREATE_MS = 1_000
 
 
 def nobody_goes_and_p_waits(see: Evidence) -> str | None:
@@ -46,5 +46,4 @@ def affinity_to_victim(world: World) -> None:
     affinity = Affinity(pod_affinity=PodAffinity(required=(near_web,)))
     p = Pod.of("p", cpu_m=5_000, priority_class_name="urgent", affinity=affinity)
     world.start(Scheduler("default-scheduler"), User("ann", ((CREATE_MS, p),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(nobody_goes_and_p_waits, reads=()))

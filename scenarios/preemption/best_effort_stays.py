@@ -10,7 +10,7 @@ from actors.shared.user import User
 from testbed import Evidence, World, quiescent
 from testbed.objects import Node, Pod, PriorityClass
 
-CREATE_MS, HORIZON_MS = 1_000, 30_000
+CREATE_MS = 1_000
 STAGES = ({"scraper", "web"}, {"scraper"}, {"scraper", "urgent"})
 """Which pods are on the node: at first, when there is room, and in the end."""
 
@@ -45,5 +45,4 @@ def best_effort_stays(world: World) -> None:
     world.add(Pod.of("web", cpu_m=1000, node_name="n1", grace_s=0, priority_class_name="some"))
     urgent = Pod.of("urgent", cpu_m=1000, priority_class_name="urgent")
     world.start(Scheduler("default-scheduler"), User("ann", ((CREATE_MS, urgent),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(web_goes_and_scraper_stays, reads=()))

@@ -13,7 +13,7 @@ from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.node import HOSTNAME
 
 ZONE = "topology.kubernetes.io/zone"
-CREATE_MS, HORIZON_MS = 1_000, 30_000
+CREATE_MS = 1_000
 
 
 def q_stays_and_p_waits(see: Evidence) -> str | None:
@@ -51,5 +51,4 @@ def cross_node(world: World) -> None:
     }
     world.start(Scheduler("default-scheduler"))
     world.start(User("ann", ((CREATE_MS, Pod.of("p", cpu_m=100, **spec)),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(q_stays_and_p_waits, reads=()))

@@ -30,8 +30,6 @@ GRACE_S = 10
 """How long the victim takes to end."""
 DAEMON_MS, LATE_MS = 1_000, 10_500
 """When the two are created: the late pod shortly before the room is free."""
-HORIZON_MS = 60_000
-"""A pod that fits nowhere is retried for ever, minutes apart."""
 
 
 def agent() -> DaemonSet:
@@ -84,5 +82,4 @@ def daemonset_preemption(world: World, *, guard: bool = False) -> None:
     world.start(User("ann", ((DAEMON_MS, agent()),)), User("ben", ((LATE_MS, late),)))
     world.start(Kubelet(f"kubelet-{NODE}", NODE), DaemonSetController("daemonsets"))
     world.start(Scheduler(OTHER), YuniKornShim())
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(no_victim_dies_for_a_rival))

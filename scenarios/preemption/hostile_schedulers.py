@@ -9,9 +9,6 @@ from actors.shared.who_comes_again import who_comes_again
 from testbed import World, no_lasso
 from testbed.objects import Map, Node, Pod
 
-HORIZON_MS = 60_000
-"""A pod that fits nowhere is retried for ever, minutes apart."""
-
 
 def hostile_schedulers(world: World, *, guard: bool = False) -> None:
     """One place, and two workloads whose schedulers fight for it; guarded, both go by priority.
@@ -29,7 +26,6 @@ def hostile_schedulers(world: World, *, guard: bool = False) -> None:
         template = Pod.of(workload, cpu_m=1000, grace_s=0, scheduler_name=name)
         world.start(Recreator(workload, template))
         world.start(Scheduler(name, switches=Map(hostile="off" if guard else "on")))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
         world.needs_no_race = "what one evicts the other places again, however they are timed"

@@ -12,7 +12,7 @@ from testbed.objects import Node, Pod, PriorityClass
 
 CORES = (3, 1, 5, 1)
 """What the pods on the node ask for; the priority of each is its place in this list."""
-CREATE_MS, HORIZON_MS = 1_000, 30_000
+CREATE_MS = 1_000
 STAGES = ({"p0", "p1", "p2", "p3"}, {"p0", "p1", "p3"}, {"new", "p0", "p1", "p3"})
 """Which pods are on the node: at first, when there is room, and in the end."""
 
@@ -54,5 +54,4 @@ def one_larger_victim(world: World) -> None:
     world.add(PriorityClass("of-10", value=10))
     new = Pod.of("new", cpu_m=5_000, priority_class_name="of-10")
     world.start(Scheduler("default-scheduler"), User("ann", ((CREATE_MS, new),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(quiescent(p2_alone_goes, reads=()))

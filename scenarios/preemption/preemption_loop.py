@@ -25,7 +25,7 @@ from testbed.objects import (
 )
 
 ONE, TWO, NODE = "scheduler-1", "scheduler-2", "n1"
-IMPORTANT_MS, HORIZON_MS, LAPS_MS = 1_500, 60_000, 300_000
+IMPORTANT_MS, LAPS_MS = 1_500, 300_000
 GRACE_S = 5
 """How long a victim takes to end: less than the longest backoff, which is ten seconds."""
 
@@ -68,7 +68,6 @@ def preemption_loop(world: World, *, guard: bool = False, grace_s: int = GRACE_S
     world.start(ReplicaSetController("replicasets", switches=Map(events="off")))
     important = Pod.of("important", cpu_m=100, priority_class_name="high", scheduler_name=ONE)
     world.start(User("ann", ((IMPORTANT_MS, important),)))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(no_lasso(abstraction=who_comes_again, named_anew=["pods"]))
     if not guard:
         # A comparison goes on after a Violation, and some Runs are endless without a lap.

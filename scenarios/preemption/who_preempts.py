@@ -42,7 +42,7 @@ ONE, OTHER = "alpha", "beta"
 GAPS_MS = (2000, 500, 5000, 12_000)
 """From one urgent pod to the next."""
 SIZES_M = (1000, 2000)
-EVENING_MS, HORIZON_MS = 120_000, 60_000
+EVENING_MS = 120_000
 """When all others go, so that there is room for the urgent pods; a pod that fits nowhere is tried
 again after minutes."""
 LESSER = ("batch", "job", "noisy", "web")
@@ -206,7 +206,6 @@ def who_preempts(
     quiet = Map(events="off")
     world.start(ReplicaSetController("replicasets", switches=quiet))
     world.start(DisruptionController(switches=quiet))
-    world.limit(horizon_ms=HORIZON_MS)
     world.latency("watch *", deliver_ms=10)
     world.claim(*kubelet_claims(), always(only_lesser_pods_go), eventually(every_urgent_pod_runs))
     world.claim(always(no_nominated_room_is_taken))

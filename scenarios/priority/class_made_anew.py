@@ -25,7 +25,7 @@ from testbed.objects import (
 SCHEDULER, CLASS, ANOTHER = "default-scheduler", "web", "web-important"
 OLD, NEW = 10, 1000
 """The values of the class."""
-DELETE_MS, CREATE_MS, SCALE_MS, HORIZON_MS = 1_000, 1_100, 2_000, 60_000
+DELETE_MS, CREATE_MS, SCALE_MS = 1_000, 1_100, 2_000
 
 
 def nobody_preempts_its_own_class(see: Evidence) -> str | None:
@@ -82,5 +82,4 @@ def class_made_anew(world: World, *, guard: bool = False) -> None:
         world.needs_no_race = "its pods have two priorities, however they are timed"
     world.start(Scheduler(SCHEDULER), WorkloadStream("admin", cues))
     world.start(ReplicaSetController("replicasets", switches=Map(events="off")))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(nobody_preempts_its_own_class, reads=("records", "log:pods")))

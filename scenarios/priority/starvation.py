@@ -99,5 +99,4 @@ def starvation(world: World, *, guard: bool = False, pods: int = 3) -> None:
     world.start(User("user", pods))
     # A pod that finds no room is retried for ever, in the end once a minute. With four of them
     # there are pauses of 15 seconds: the World is at rest when its next timer is over 12 away.
-    world.limit(horizon_ms=12_000)
     world.claim(always(nobody_takes_its_room))

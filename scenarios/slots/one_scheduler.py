@@ -23,8 +23,6 @@ GRACE_S = 4
 """How long the first pod takes to end, once it is deleted."""
 TASK = Workload(runs_ms=2_000, torn_down_after_ms=500)
 """The second ends by itself, and its node is busy with it for a while afterwards."""
-HORIZON_MS = 60_000
-"""A pod that fits nowhere is retried for ever, minutes apart."""
 
 
 def bound_pods_fit(see: Evidence) -> str | None:
@@ -77,6 +75,5 @@ def one_scheduler(world: World) -> None:
     world.start(Kubelet(KUBELET, NODE), Scheduler(SCHEDULER))
     world.allow(Lag(SCHEDULER), Lag(KUBELET))
     world.allow(*map(LoseRequest, (SCHEDULER, KUBELET, USER)))
-    world.limit(horizon_ms=HORIZON_MS)
     reads = ("log:pods.spec", "log:pods.status.phase", "log:nodes.status")
     world.claim(always(bound_pods_fit, reads=reads), always(no_pod_is_rejected))

@@ -83,7 +83,6 @@ def out_of_cpu(
     replaced = Map(replace_failed="backoff" if back_off else "at_once")
     world.start(ReplicaSetController("replicasets", switches=replaced))
     world.start(Scheduler("alpha"), Scheduler("beta"))
-    world.limit(horizon_ms=200_000)
     if static:
         world.start(User("ann", ((1000, web("alpha")),)))
         world.claim(always(no_workload_churns))

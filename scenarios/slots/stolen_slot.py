@@ -15,8 +15,6 @@ from testbed.objects import Meta, Node, Pod, PriorityClass, requests_of, room_of
 
 GRACE_S = 10
 """How long the victim takes to end."""
-HORIZON_MS = 60_000
-"""A pod that fits nowhere is retried for ever, minutes apart."""
 URGENT_MS, LATE_MS = 1_000, 10_500
 """When the two pods are created: the late one shortly before the room is free."""
 
@@ -63,5 +61,4 @@ def stolen_slot(world: World, *, guard: bool = False) -> None:
     late = Pod.of("late", cpu_m=1000, scheduler_name="alpha" if guard else "beta")
     world.start(User("ann", ((URGENT_MS, urgent),)), User("ben", ((LATE_MS, late),)))
     world.start(Kubelet("kubelet-n1", "n1"), Scheduler("alpha"), Scheduler("beta"))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(always(no_room_is_stolen))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import select
 from collections.abc import Callable, Collection
+from math import inf
 from time import monotonic
 
 from testbed.attended.arrivals import Arrivals
@@ -92,7 +93,8 @@ class Doorman(Attendance, Waiter):
             self._overhear()
             # What is asked goes before what is told. So a guest that asks without end would keep
             # all others from what they are to hear, unless all that is due is done first.
-            if not (self.guests and look().is_due) and self._let_join(look):
+            is_at_door = not (self.guests and look().is_due) and self._until_s(look()) > 0
+            if is_at_door and self._let_join(look):
                 continue
             moment = look()
             if moment.is_over:
@@ -179,7 +181,12 @@ class Doorman(Attendance, Waiter):
             return 0.0
         patience_s = self.times.silence_s if moment.has_held else self.times.quiet_s
         silent_s = self._arrivals.moved_at + patience_s - monotonic()
+        silent_s = min(silent_s, self._until_s(moment))
         return silent_s if due_s is None else min(silent_s, due_s)
+
+    def _until_s(self, moment: Standing) -> float:
+        """How long until the time up to which the Run is played."""
+        return inf if moment.until_ms is None else self._pacer.until_s(moment.until_ms)
 
     def _after_starts_s(self, moment: Standing) -> float:
         """How long until the World may go on, while programs start. What such a program asks is

@@ -131,8 +131,8 @@ class Complete(Exhaustive):
             status += f" up to {' and '.join(sorted(self.limits))}"
         return (
             f"{status}: {counted(self.classes, 'class', 'es')} in {counted(self.runs, 'run')}, "
-            f"{self.blocked:,} blocked, ≤ {counted(self.faults_tried, 'fault')}, no delays"
-            f"{self.tested}"
+            f"{self.blocked:,} blocked, ≤ {counted(self.faults_tried, 'fault')}, "
+            f"{self._classes.in_time}{self.tested}"
         )
 
     def certificate(self, path: str | Path, terms: Mapping[str, Any]) -> None:
@@ -348,7 +348,7 @@ class Complete(Exhaustive):
             self.blocked += 1
         else:
             taken = (node.taken for node in self._nodes)
-            steps = (step for step, _ in self._walk.steps)
+            steps = [step for step, _ in self._walk.steps]
             self.repeated += not self._classes.add(self._past, verdict, steps, taken)
             self._left_over(verdict)
         self._go_back()

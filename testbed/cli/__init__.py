@@ -4,8 +4,8 @@ Exit codes, of every command:
   0 held · 1 violated · 2 usage · 3 undecided · 4 our bug, or nondeterminism · 130 interrupted
 
 May use: all that stands before it.
-In order: output, refused, show, own, jobs, playing, recorded, progress, mutant_lists, worth,
-  compared, raised, races, mapped, explained, wrong_answers, profiled, benches, attaching,
+In order: output, refused, show, own, limits, jobs, playing, recorded, progress, mutant_lists,
+  worth, compared, raised, races, mapped, explained, wrong_answers, profiled, benches, attaching,
   searching, commands, __init__.
 """
 

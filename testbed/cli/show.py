@@ -62,6 +62,7 @@ def as_dict(verdict: Verdict, **more: Any) -> dict[str, Any]:
         "chooser": verdict.chooser,
         "note": verdict.note,
         **({"attended": list(verdict.attended)} if verdict.attended else {}),
+        **({} if verdict.until_ms is None else {"until_ms": verdict.until_ms}),
         **more,
     }
 

@@ -28,8 +28,9 @@ from testbed.store.selector import Selector
 from testbed.turns.because import Because, number_of
 from testbed.turns.life import Life, Seat
 from testbed.turns.table import TRAP, Table
+from testbed.turns.timers import Alarm, Sleep
 from testbed.turns.trace import Record
-from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep, Waitable
+from testbed.turns.waits import First, Join, Queue, Signal, Waitable
 
 T = TypeVar("T")
 O = TypeVar("O", bound=Object)  # noqa: E741
@@ -249,15 +250,17 @@ class Client:
         self._life.saw_time_at = table.step
         return table.pending.now_ms
 
-    def sleep(self, ms: int, name: str = "sleep") -> Waitable:
-        """Wait that long; the name is what race files call this timer."""
-        return Sleep(self._table, ms, name)
+    def sleep(self, ms: int, name: str = "sleep", *, idle: bool = False) -> Waitable:
+        """Wait that long; the name is what race files call this timer. With `idle`, a Run may end
+        without it: for a look that only repeats what the actor does anyway."""
+        return Sleep(self._table, ms, name, idle)
 
-    def alarm(self, name: str) -> Alarm:
+    def alarm(self, name: str, *, idle: bool = False) -> Alarm:
         """A timer that may be set again while a task waits for it; the name is what race files
-        call it."""
+        call it. With `idle`, a Run may end without it, as with `sleep`."""
         apart = not self._life.role.shares_memory
-        return Alarm(self._table, f"{self.name}/{name}", name, marks_looks=apart)
+        path = f"{self.name}/{name}"
+        return Alarm(self._table, path, name, marks_looks=apart, is_idle=idle)
 
     def spawn(self, name: str, fn: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Task:
         """Spawn another task of this actor, `actor/name`; it starts when the World says so."""

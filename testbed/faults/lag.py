@@ -20,6 +20,7 @@ class Lag(Fault):
     word: ClassVar[str] = "lag"
     effect: ClassVar[str] = "{whose} watch of {what} began to lag"
     length: ClassVar[str] = "for"
+    lateness: ClassVar[str] = "by_ms"
 
     by_ms: int = 1000
     """How late they come."""

@@ -20,6 +20,7 @@ class Partition(Fault):
     effect: ClassVar[str] = "{target} was cut off from the network"
     recovery: ClassVar[str] = "can be reached again"
     length: ClassVar[str] = "for"
+    lateness: ClassVar[str] = "for_ms"
 
     for_ms: int = 10_000
     """How long it is cut off."""

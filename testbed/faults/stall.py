@@ -19,6 +19,7 @@ class Stall(Fault):
     effect: ClassVar[str] = "{target} stalled"
     recovery: ClassVar[str] = "goes on"
     length: ClassVar[str] = "by"
+    lateness: ClassVar[str] = "by_ms"
 
     by_ms: int = 1000
     """For how long."""

@@ -17,7 +17,7 @@ from testbed.turns.trace import Step
 
 class CachesEqualTheStore(Invariant):
     """When nothing can move any more, each Cache holds what the Store holds. One that waits to ask
-    again may move yet: its timer is beyond the horizon."""
+    again may move yet: its timer is still to come."""
 
     name = "caches_equal_the_store"
     reads = frozenset()

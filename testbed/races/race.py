@@ -17,6 +17,7 @@ from testbed.fault import Fault
 from testbed.objects.meta import Map
 from testbed.races.pattern import Pattern
 from testbed.races.yaml_lines import quoted
+from testbed.world.budget import LIMIT
 from testbed.world.fault_settings import duration, is_duration, setting_fields, setting_name
 
 _NUMBERED = re.compile(r"#[0-9]+$")
@@ -175,6 +176,20 @@ class Race:
         """All its deviations, as its file lists them: holds, faults, picks."""
         return (*self.holds, *self.faults, *self.picks)
 
+    @property
+    def limits(self) -> Map[str]:
+        """The limits among its switches, by their names alone."""
+        prefix = f"{LIMIT}."
+        limits = {
+            n.removeprefix(prefix): v for n, v in self.switches.items() if n.startswith(prefix)
+        }
+        return Map(limits)
+
+    @property
+    def plain_switches(self) -> Map[str]:
+        """Its switches but for the limits."""
+        return Map({n: v for n, v in self.switches.items() if not n.startswith(f"{LIMIT}.")})
+
     def having(self, lines: Iterable[Deviation]) -> Race:
         """Return the same Race with these deviations alone."""
         lines = tuple(lines)
@@ -205,8 +220,9 @@ class Race:
     def text(self) -> str:
         """Return the text of its race file."""
         lines = [f"scenario: {quoted(self.scenario)}"]
-        if self.switches:
-            lines.append(f"switches: {_inline(self.switches)}")
+        for title, switches in (("switches", self.plain_switches), ("limits", self.limits)):
+            if switches:
+                lines.append(f"{title}: {_inline(switches)}")
         if self.without:
             lines.append(f"without: [{', '.join(map(quoted, self.without))}]")
         if self.holds:

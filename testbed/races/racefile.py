@@ -31,9 +31,12 @@ from testbed.races.race import (
 )
 from testbed.races.yaml_lines import Document
 from testbed.turns.option import ANSWER, SERVE
+from testbed.world.budget import LIMIT, limits_in
 from testbed.world.fault_kinds import fault_kinds, fault_of
 from testbed.world.fault_settings import is_duration, parse_duration, setting_fields
 
+NAMES = ("scenario", "switches", "limits", "without", "holds", "faults", "picks", "expect")
+"""What a race file may say, in order."""
 _NTH = re.compile(r"(?P<what>.+)#(?P<nth>[1-9][0-9]{0,5})")
 _LIFE = re.compile(r"(?P<who>[^@]+)@(?P<life>[1-9][0-9]{0,5})(?P<task>/.*)?")
 _STATE = re.compile(r"(?P<who>\S+) is (?P<state>up|down)")
@@ -48,7 +51,7 @@ def parse(text: str, path: str) -> Race:
     """Read a text as a Race."""
     top = document.parse(text, path, RaceRefused)
     fields = top.fields("a mapping with `scenario:`", "begin with `scenario: lost_update`.")
-    _check_names(fields, ("scenario", "switches", "without", "holds", "faults", "picks", "expect"))
+    _check_names(fields, NAMES)
     if "scenario" not in fields:
         top.refuse("no scenario is named", "begin with `scenario: lost_update`.")
     step = "say `scenario: lost_update`."
@@ -57,14 +60,14 @@ def parse(text: str, path: str) -> Race:
         fields["scenario"].refuse("expected the name of a scenario, found nothing", step)
     return Race(
         scenario,
-        _switches(fields.get("switches")),
+        Map({**_switches(fields.get("switches")), **_limits(fields.get("limits"))}),
         _names(fields.get("without")),
         tuple(_hold(item) for item in _items(fields, "holds")),
         tuple(_strike(item) for item in _items(fields, "faults")),
         tuple(_pick(item) for item in _items(fields, "picks")),
         _expect(fields.get("expect")),
         fields["scenario"].line,
-        _lines(fields.get("switches")),
+        Map({**_lines(fields.get("switches")), **_lines(fields.get("limits"), f"{LIMIT}.")}),
     )
 
 
@@ -91,10 +94,26 @@ def _switches(given: Document | None) -> Map[str]:
     return Map({name: value.text("the value of a switch", step) for name, value in values.items()})
 
 
-def _lines(given: Document | None) -> Map[int]:
+def _limits(given: Document | None) -> Map[str]:
+    """The limits of the World, as the switches that they are."""
+    if given is None:
+        return NO_SWITCHES
+    step = "say `limits: {until_ms: 45000}`."
+    texts = {
+        f"{LIMIT}.{name}": value.text("a limit", step)
+        for name, value in given.fields("limits and their values", step).items()
+    }
+    try:
+        limits_in(texts)
+    except HarnessError as error:
+        given.refuse(str(error).partition("\n")[0].rstrip("."), step)
+    return Map(texts)
+
+
+def _lines(given: Document | None, prefix: str = "") -> Map[int]:
     """The line on which each of these names stands."""
     fields = {} if given is None or not isinstance(given.value, dict) else given.value
-    return Map({name: value.name_line for name, value in fields.items()})
+    return Map({f"{prefix}{name}": value.name_line for name, value in fields.items()})
 
 
 def _names(given: Document | None) -> tuple[str, ...]:

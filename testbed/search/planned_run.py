@@ -103,6 +103,8 @@ class Outcome:
     """Whether `confluent` has compared it."""
     allowed: tuple[str, ...] = ()
     """Words for what claims have seen of it and allow."""
+    until_ms: int | None = None
+    """The time up to which it was played and judged, if timers were left that are due later."""
 
     @property
     def is_violated(self) -> bool:

@@ -206,4 +206,5 @@ def outcome_of(planned: PlannedRun, world: World, verdict: Verdict, observed: Ob
         world.judge.not_compared,
         world.judge.was_compared,
         tuple(world.judge.allowed),
+        verdict.until_ms,
     )

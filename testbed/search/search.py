@@ -74,6 +74,9 @@ UNWATCHED = Watching()
 class Search:
     """One search, from its first Run to its last."""
 
+    until_ms: int | None = None
+    """The time up to which Runs were played and judged; None if each came to its end."""
+
     def __init__(
         self,
         player: Player,
@@ -222,6 +225,7 @@ class Search:
         self.compared += outcome.was_compared
         if why := outcome.not_compared:
             self.not_compared[why] = self.not_compared.get(why, 0) + 1
+        self.until_ms = self.until_ms if outcome.until_ms is None else outcome.until_ms
         for word in outcome.allowed:
             self.allowed[word] = self.allowed.get(word, 0) + 1
         self.learned.add(outcome.profile)

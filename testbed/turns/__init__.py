@@ -2,5 +2,5 @@
 
 May use: errors, code, objects, store.
 In order: option, life, pending, because, trace, recorded, suspects, shared, imprint, happening,
-  head, table, acting, forgotten, garbage, drivers, waits, watchdog, session.
+  head, table, acting, forgotten, garbage, drivers, waits, timers, watchdog, session.
 """

@@ -89,8 +89,9 @@ class Option:
     """One thing that may happen next. Whatever offers it makes it; only the World performs it."""
 
     __slots__ = (
-        "actor", "causes", "change", "due_ms", "fault", "is_timed", "key", "kind", "label",
-        "may_touch", "nth", "path", "perform", "place", "rank", "seat", "source", "ticket", "verb",
+        "actor", "causes", "change", "due_ms", "fault", "is_idle", "is_timed", "key", "kind",
+        "label", "may_touch", "nth", "path", "perform", "place", "rank", "seat", "source",
+        "ticket", "verb",
     )  # fmt: skip
 
     fault: Any
@@ -136,6 +137,8 @@ class Option:
         """The Request, Stream or Post that offers it, if any does."""
         self.is_timed = False
         """Whether it has had to wait for its due time, when it was offered or since."""
+        self.is_idle = False
+        """Whether it is a timer without which a Run may end: its actor has said so."""
         self.place: tuple[Any, ...] | None = None
         """Its place in calm order while it is pending; None otherwise."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 from testbed.errors import ScenarioError
+from testbed.store.delivery import BOOKMARK
 from testbed.turns.life import Seat
 from testbed.turns.option import (
     ANSWER,
@@ -25,6 +26,8 @@ CALM_ORDER = {SERVE: 0, ANSWER: 0, FEED: 10, DELIVER: 10, START: 20, RESUME: 20,
 """
 HELD: tuple[Any, ...] = ()
 """The place of an Option that is held back: it has none in the line, and is not gone."""
+NEVER: tuple[Any, ...] = (None,)
+"""The place of a timer that is due after the time up to which the Run is played."""
 FIRST = -1
 """Stands for the kind in the place of a released Option, which comes first in its instant."""
 
@@ -38,6 +41,11 @@ def calm_place(option: Option) -> tuple[int, int, int, str]:
         -causes[-1] if causes else 0,
         option.path,
     )
+
+
+def is_timer(option: Option) -> bool:
+    """Whether only time has to pass for it: it is no effect of anything that is in flight."""
+    return option.kind == WAKE or option.change == BOOKMARK
 
 
 # The line is kept sorted by tuples that end in a serial and the Option. The serial is unique, so
@@ -56,6 +64,10 @@ class Pending:
         """Virtual time: it moves when an Option that is due later is performed."""
         self.held: dict[Option, None] = {}
         """The Options that are held back, oldest first; time may pass their due time."""
+        self.until_ms: int | None = None
+        """The time after which no timer goes off; None: each does."""
+        self.never: dict[Option, None] = {}
+        """The timers and bookmarks that are due after that time, as they were announced."""
         self._line: list[tuple[Any, ...]] = []
         self._serial = 0
 
@@ -66,7 +78,15 @@ class Pending:
         return (place[-1] for place in self._line)
 
     def add(self, option: Option) -> None:
-        """Announce an Option: it may happen at its due time or later."""
+        """Announce an Option: it may happen at its due time or later. A timer that is due after the
+        time up to which the Run is played never does."""
+        if self.until_ms is not None and option.due_ms > self.until_ms and is_timer(option):
+            option.place = NEVER
+            self.never[option] = None
+            return
+        self._insert(option)
+
+    def _insert(self, option: Option) -> None:
         self._serial = serial = self._serial + 1
         causes = option.causes
         # `calm_place`, written out: this is done for each Option.
@@ -86,7 +106,9 @@ class Pending:
         if place is None:
             return
         option.place = None
-        if place:
+        if place is NEVER:
+            del self.never[option]
+        elif place:
             del self._line[bisect_left(self._line, place)]
         else:
             del self.held[option]
@@ -108,13 +130,14 @@ class Pending:
         insort(self._line, place)
 
     def postpone(self, option: Option, due_ms: int) -> None:
-        """Give an Option a later due time, as a stall or a lag does; never an earlier one."""
+        """Give an Option a later due time, as a stall or a lag does; never an earlier one. A timer
+        that was due in time still goes off, however late."""
         if option.place is None or due_ms <= option.due_ms:
             return
-        if option.place:
+        if option.place and option.place is not NEVER:
             self.remove(option)
             option.due_ms = due_ms
-            self.add(option)
+            self._insert(option)
         else:
             option.due_ms = due_ms
 
@@ -132,6 +155,11 @@ class Pending:
         """The first Options of the line, that many."""
         return [place[-1] for place in self._line[:count]]
 
+    def overdue(self, lateness_ms: int) -> list[Option]:
+        """What is held back and would be later than that if time passed to what is due next."""
+        next_ms = self._line[0][0] if self._line else None
+        return [o for o in self.held if next_ms is None or o.due_ms + lateness_ms < next_ms]
+
     @property
     def next_due_ms(self) -> int:
         """When the earliest Option is due; only asked while there is one."""
@@ -145,12 +173,13 @@ class Options(Sequence[Option]):
     when the Chooser first looks past `ready`, so a Chooser that rarely wants one rarely pays.
     """
 
-    __slots__ = ("_faults", "_find_faults", "_pending", "due_ms", "ready")
+    __slots__ = ("_faults", "_find_faults", "_overdue", "_pending", "due_ms", "ready")
 
     def __init__(self, pending: Pending, find_faults: Callable[[], list[Option]]) -> None:
         self._pending = pending
         self._find_faults = find_faults
         self._faults: list[Option] | None = None
+        self._overdue: list[Option] = []
         self.ready = 0
         """How many Options are ready; they have the indices 0 … ready - 1, the faults follow."""
         self.due_ms = 0
@@ -160,6 +189,7 @@ class Options(Sequence[Option]):
         """Show the line as it is now, at the beginning of a turn; returns how many are ready: those
         due within `delay_max_ms` of the earliest."""
         self._faults = None
+        self._overdue = []
         line = self._pending._line
         if not line:
             self.ready = 0
@@ -168,6 +198,11 @@ class Options(Sequence[Option]):
         limit = due_ms + delay_max_ms
         self.ready = ready = len(line) if line[-1][0] <= limit else bisect_left(line, (limit + 1,))
         return ready
+
+    def hide(self, overdue: list[Option]) -> None:
+        """Show nothing that is ready, not even a timer in the far future: of what is held back, or
+        of what is overdue of it, something must be released first."""
+        self.ready, self._overdue = 0, overdue
 
     @property
     def faults(self) -> Sequence[Option]:
@@ -183,8 +218,9 @@ class Options(Sequence[Option]):
 
     @property
     def held(self) -> tuple[Option, ...]:
-        """The Options that are held back, oldest first; a Chooser may release any of them."""
-        return tuple(self._pending.held)
+        """The Options that are held back, oldest first; a Chooser may release any of them. If some
+        may not be later than they are, these alone."""
+        return tuple(self._overdue or self._pending.held)
 
     @property
     def to_come(self) -> tuple[Option, ...]:

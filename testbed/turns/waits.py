@@ -1,5 +1,4 @@
-"""Waits inside an actor: for a timer, an alarm, the end of a task, a signal, a queue, or the first
-of several of these."""
+"""Waits inside an actor: for the end of a task, a signal, a queue, or the first of them."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from testbed.code.whose import whose
 from testbed.errors import shown
 from testbed.turns.forgotten import NOT_ACTORS, Spot, actors_frame, actors_line, forgot
 from testbed.turns.life import Seat
-from testbed.turns.option import RESUME, WAKE, Option
+from testbed.turns.option import RESUME, Option
 from testbed.turns.table import TRAP, Table
 
 
@@ -72,7 +71,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-class _Place:
+class Parked:
     """One task in one wait, with the Option that would end the wait, while that is offered."""
 
     def __init__(self, table: Table, seat: Seat, wrap: Callable[[Any], Any]) -> None:
@@ -83,10 +82,13 @@ class _Place:
 
     # A `finally` of a dead life may still set a signal or put something in a queue. That may not
     # wake a task of the same life, to which the World is about to raise Crashed.
-    def offer(self, kind: str, verb: str, due_ms: int, end: Callable[[], Seat]) -> None:
+    def offer(
+        self, kind: str, verb: str, due_ms: int, end: Callable[[], Seat], *, is_idle: bool = False
+    ) -> None:
         """Offer the end of the wait; not to a task of a dead life."""
         if self._seat.life.is_alive:
             self._offered = self._table.offer_turn(self._seat, kind, verb, due_ms, end)
+            self._offered.is_idle = is_idle
 
     def take_back(self) -> None:
         """Withdraw what is offered, if anything is."""
@@ -98,117 +100,6 @@ class _Place:
         """End the wait with that value."""
         self._offered = None
         return self._table.end_wait(self._seat, self._wrap(value))
-
-
-class Sleep(Waitable):
-    """The wait for a timer; its name is what race files call the timer."""
-
-    def __init__(self, table: Table, ms: int, name: str) -> None:
-        super().__init__(table)
-        if not isinstance(ms, int):
-            raise table.refused(
-                f"sleep({ms!r}, {name!r}): expected whole milliseconds",
-                "write 1500 for 1.5 seconds",
-            )
-        self._ms = ms
-        self._name = name
-        self.reason = f"timer {name}"
-
-    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        table = self._table
-        due_ms = table.pending.now_ms + max(self._ms, 0)
-        table.offer_turn(seat, WAKE, self._name, due_ms, lambda: table.end_wait(seat, wrap(None)))
-
-
-class Alarm:
-    """A timer that one task sets, and may set again while another task waits for it. To wait for
-    an alarm that is not set is no deadlock: the World may come to rest."""
-
-    def __init__(self, table: Table, path: str, name: str, *, marks_looks: bool = True) -> None:
-        """`marks_looks` may be False if every turn of its actor writes one key anyway."""
-        self._table = table
-        self._marks_looks = marks_looks
-        self._key = f"alarm:{path}"
-        self.name = name
-        """What race files call it."""
-        self._reason = f"timer {name}"
-        self._due_ms: int | None = None
-        self._waiting: _Ring | None = None
-
-    @property
-    def due_ms(self) -> int | None:
-        """When it goes off; None if it is not set."""
-        self._look()
-        return self._due_ms
-
-    def set(self, ms: int | None) -> None:
-        """Let it go off after that many milliseconds, whatever was set before; None: not at all."""
-        table = self._table
-        if not (ms is None or isinstance(ms, int)):
-            raise table.refused(
-                f"alarm {self.name!r} set to {ms!r}: expected whole milliseconds",
-                "write 1500 for 1.5 seconds, or None for never",
-            )
-        due_ms = None if ms is None else table.pending.now_ms + (ms if ms > 0 else 0)
-        if due_ms == self._due_ms:
-            self._look()
-            return
-        table.marks.writes.append(self._key)
-        self._due_ms = due_ms
-        if self._waiting is not None:
-            self._waiting.look()
-
-    def _look(self) -> None:
-        if self._marks_looks and self._table.running is not None:
-            self._table.marks.reads.append(self._key)
-
-    def wait(self) -> Waitable:
-        """Wait until it goes off; then it is no longer set."""
-        return _Ring(self._table, self, self._key)
-
-
-class _Ring(Waitable):
-    """The wait for an alarm; its end is offered for the time that the alarm is set to."""
-
-    is_idle = True
-
-    def __init__(self, table: Table, alarm: Alarm, key: str) -> None:
-        super().__init__(table)
-        self._alarm = alarm
-        self._key = key
-        self.reason = alarm._reason
-        self._place: _Place | None = None
-
-    def arm(self, seat: Seat, wrap: Callable[[Any], Any]) -> None:
-        alarm = self._alarm
-        if alarm._waiting is not None:
-            raise self._table.refused(
-                f"{seat.path} and another task wait for one {self.reason}",
-                "make an alarm for each task",
-            )
-        self._table.marks.reads.append(self._key)
-        self._place, alarm._waiting = _Place(self._table, seat, wrap), self
-        self.look()
-
-    def look(self) -> None:
-        """Offer its end for the time that the alarm is set to now, and for no other."""
-        place, due_ms = self._place, self._alarm._due_ms
-        assert place is not None
-        if place._offered is not None:
-            place.take_back()
-        if due_ms is not None:
-            place.offer(WAKE, self._alarm.name, due_ms, self._end)
-
-    def disarm(self, seat: Seat) -> None:
-        self._table.marks.reads.append(self._key)
-        if self._alarm._waiting is self:
-            self._alarm._waiting = None
-
-    def _end(self) -> Seat:
-        assert self._place is not None
-        self._table.marks.writes.append(self._key)
-        self._alarm._due_ms = None
-        return self._place.end(None)
 
 
 class Join(Waitable):
@@ -346,7 +237,7 @@ class _Line(Waitable):
             self._source._waiting.pop(place, None)
 
 
-class _InLine(_Place):
+class _InLine(Parked):
     """One task in a line. Several tasks may await the same `_Line`, and each has its own place."""
 
     def __init__(self, line: _Line, seat: Seat, wrap: Callable[[Any], Any]) -> None:

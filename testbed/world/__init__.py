@@ -2,7 +2,7 @@
 
 May use: errors, version, code, objects, switches, policy, store, turns, client, fault, faults,
   invariant, invariants, chooser, choosers.
-In order: budget, seen_store, audited_evidence, judge, ending, asides, gate, attendance,
-  fault_settings, fault_kinds, chooser_kinds, in_force, header, play, reading, world, lap_proof,
+In order: fault_settings, budget, seen_store, audited_evidence, judge, ending, asides, gate,
+  attendance, fault_kinds, chooser_kinds, in_force, header, play, reading, world, lap_proof,
   counterpart, keeping, users_code, scenario, shelf, chooser_by_name.
 """

@@ -32,6 +32,7 @@ class Asides:
         happened: list[Happening] | None = None,
         *,
         wants_steps: bool,
+        lateness_ms: int | None = None,
     ) -> None:
         self._table = table
         self._chooser = chooser
@@ -39,6 +40,8 @@ class Asides:
         self._title = title
         self._happened = happened
         """All that has happened, if a claim wants to know it."""
+        self._lateness_ms = lateness_ms
+        """How much later than it is due anything may be; None: any time."""
         self._wants_steps = wants_steps
         """Whether the Chooser wants to know when a Step is over."""
         self._keeps_steps = trace.is_read or wants_steps
@@ -101,6 +104,8 @@ class Asides:
             pending.hold(option)
         else:
             due_ms = self._table.now_ms + choice.for_ms
+            if self._lateness_ms is not None:
+                due_ms = min(due_ms, option.due_ms + self._lateness_ms)
             pending.postpone(option, due_ms)
         if not self._keeps_steps:
             self._trace.numbered += 1

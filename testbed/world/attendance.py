@@ -32,13 +32,15 @@ class Standing:
     is_over: bool
     """Whether the Run ends here in any case: by a breach, a limit or an error."""
     is_rest: bool
-    """Whether nothing but far-off timers, and what is held, can still move."""
+    """Whether nothing can change any more but by what is held."""
     has_held: bool
     """Whether an Option is held back."""
     in_flight: frozenset[str]
     """The actors of which a request, an answer or a delivery may happen now."""
     acts_ms: int | None = None
     """When the Chooser would do something though no Option is due then."""
+    until_ms: int | None = None
+    """The time up to which the Run is played: what programs do later is no part of it."""
 
     @property
     def is_due(self) -> bool:

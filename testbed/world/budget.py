@@ -1,15 +1,26 @@
-"""Budget: the limits of one Run. Nothing is unbounded; to reach a limit is a verdict, too."""
+"""Budget: the limits of one Run. Nothing is unbounded; to reach a limit is a verdict, too.
+
+A scenario sets them (`world.limit(until_ms=45_000)`). A user sets them as switches of the World,
+`limit.until_ms=45000`: so they go wherever switches go, and win over those of the scenario.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
-from testbed.errors import ScenarioError
+from testbed.errors import ScenarioError, UnknownName
+from testbed.fault import Fault
+from testbed.world.fault_settings import duration, is_duration, parse_duration, setting_name
 
 LARGEST = 10**15
 """The largest limit, in any unit; more than any Run comes to."""
+LIMIT = "limit"
+"""The first part of the name of a switch that is a limit of the World."""
+_WHOLE = re.compile(r"[0-9]{1,3}(_?[0-9]{3})*|[0-9]{1,15}")
 
 
 def _check(_: object, field: attrs.Attribute[Any], value: Any) -> None:
@@ -42,8 +53,34 @@ class Budget:
     delay_max_ms: int = attrs.field(default=0, validator=_check)
     """How late an Option may be: for that long, others that are due later may overtake it. With 0,
     time passes only when nothing else can move, as every claim of completeness requires."""
-    horizon_ms: int | None = attrs.field(default=None, validator=_check)
-    """A World at rest does not wait for timers further off than this; None: for every timer."""
+    lateness_ms: int | None = attrs.field(default=None, validator=_check)
+    """How much later than it is due anything may be that is held back, lags or is stalled; None:
+    any time. With it, a deadline of a claim, a lease and a grace period mean something."""
+    until_ms: int | None = attrs.field(default=None, validator=_check)
+    """The time up to which the Run is played, and judged: no timer that is due later goes off, and
+    no fault strikes later. What is in flight then comes in. None: to its end."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.lateness_ms is not None and self.delay_max_ms > self.lateness_ms:
+            raise ScenarioError(
+                f"world.limit(delay_max_ms={self.delay_max_ms:_}): nothing may be later than "
+                f"lateness_ms={self.lateness_ms:_}.\n"
+                f"Next: world.limit(delay_max_ms={self.lateness_ms:_})."
+            )
+
+
+def check_lateness(budget: Budget, faults: Iterable[Fault]) -> None:
+    """Raise ScenarioError if one of these faults makes things later than they may be."""
+    for fault in faults:
+        late_ms = getattr(fault, fault.lateness, 0) if fault.lateness else 0
+        if budget.lateness_ms is not None and late_ms > budget.lateness_ms:
+            name = setting_name(fault.lateness)
+            raise ScenarioError(
+                f"{fault.word},{name}={duration(late_ms)}: nothing may be later than "
+                f"lateness_ms={budget.lateness_ms:_}.\n"
+                f"Next: allow {fault.word},{name}={duration(budget.lateness_ms)}, or say a larger "
+                "lateness_ms."
+            )
 
 
 USUAL = Budget()
@@ -53,3 +90,25 @@ UNBOUNDED = Budget(
     trace_bytes_max=LARGEST,
 )  # fmt: skip
 """The limits of a Run that others than the World end; only actors that go in circles end it."""
+
+
+def limits_in(switches: Mapping[str, Any]) -> dict[str, int]:
+    """The limits among these switches, by name: whole numbers, or durations such as `45s`."""
+    known = [field.name for field in attrs.fields(Budget)]
+    limits = {}
+    for switch, text in switches.items():
+        owner, _, name = switch.rpartition(".")
+        if owner != LIMIT:
+            continue
+        if name not in known:
+            raise UnknownName("limit", name, known, see=f"say {LIMIT}.until_ms=45s")
+        plain = str(text).strip()
+        ms = parse_duration(plain) if is_duration(name) or name.endswith("_ms_max") else None
+        if ms is None and not _WHOLE.fullmatch(plain):
+            raise ScenarioError(
+                f"limit {name}={text}: expected a whole number"
+                f"{', or a duration such as 45s' if 'ms' in name else ''}.\n"
+                f"Next: say {name}=45000."
+            )
+        limits[name] = int(plain) if ms is None else ms
+    return limits

@@ -7,12 +7,17 @@ import attrs
 from testbed.code.quick import quick
 from testbed.errors import Overrun
 from testbed.invariant import Evidence
-from testbed.store.delivery import BOOKMARK
-from testbed.turns.option import WAKE
+from testbed.invariants.lasso.idle import Idle
+from testbed.turns.option import Option
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.world.budget import Budget
 from testbed.world.judge import Judge
+
+UP_TO = (
+    "To judge it up to a time, say world.limit(until_ms=45_000) or --limit until_ms=45s "
+    '(docs/testing.md, "Programs that never rest")'
+)
 
 
 @quick
@@ -26,9 +31,9 @@ class End:
     """quiet, stuck, violated, or the limit that was reached."""
 
 
-# Rest is when no Option is left, or only timers beyond the horizon are. Only at rest can it be said
-# that something will never happen: that a task is stuck, or that an `eventually` is violated. So at
-# rest the verdict is held or violated; at a limit it is undecided, unless a claim was breached.
+# Rest is when no Option is left, or the Run is idle. Only at rest can it be said that something
+# will never happen: that a task is stuck, or that an `eventually` is violated. So at rest the
+# verdict is held or violated; at a limit it is undecided, unless a claim was breached.
 class Ending:
     """Decides, between two turns, whether the Run ends there."""
 
@@ -47,16 +52,22 @@ class Ending:
         self._evidence = evidence
         self._trace = trace
         self._budget = budget
+        self.idle = Idle(table, evidence)
+        """What finds that the Run only goes round."""
+        self.is_idle = False
+        """Whether the Run only goes round, as far as that was asked at this moment."""
         self.goes_on = goes_on
         """Whether the Run goes on after a Violation."""
 
     def is_rest(self, ready: int) -> bool:
-        """Whether the Run is at rest: nothing can move, or only timers beyond the horizon."""
+        """Whether the Run is at rest: nothing can move, or nothing can change any more."""
+        self.is_idle = False
         if self._table.failure is not None or self._table.stop is not None:
             return False
         if self._judge.violations and not self.goes_on:
             return False
-        return not ready or self._is_far_off()
+        self.is_idle = bool(ready) and self.idle.is_reached()
+        return not ready or self.is_idle
 
     def is_out_of_time(self) -> bool:
         """Whether the Run ends only since what comes next is due after all virtual time. A fault
@@ -65,6 +76,13 @@ class Ending:
         if is_stopped or (self._judge.violations and not self.goes_on):
             return False
         return self._table.pending.next_due_ms > self._budget.virtual_ms_max
+
+    def overdue(self) -> list[Option]:
+        """What is held back and may not be held any longer, though the Run goes on."""
+        pending, lateness_ms = self._table.pending, self._budget.lateness_ms
+        if lateness_ms is None or not pending.held or self._table.failure is not None:
+            return []
+        return pending.overdue(lateness_ms)
 
     def has_room(self, turns: int, instant_turns: int) -> bool:
         """Whether one more turn may be played before time passes."""
@@ -79,34 +97,18 @@ class Ending:
             return self._now(turns)
         if self._judge.violations and not self.goes_on:
             return End("violated", "violated")
+        if self.is_idle:
+            return self._at_rest()
         due_ms = table.pending.next_due_ms
         if (
             self.has_room(turns, instant_turns)
-            and due_ms <= self._rest_after_ms(budget)
+            and due_ms <= budget.virtual_ms_max
             and self._trace.bytes_written <= budget.trace_bytes_max
         ):
             return None
-        if self._is_far_off():
-            return self._at_rest()
         limit = self._limit(turns, instant_turns, due_ms)
-        return End("undecided", limit + self._judge.suspicions()) if limit else None
-
-    def _is_far_off(self) -> bool:
-        """Whether only timers beyond the horizon are left. A request or a delivery that a lag, a
-        stall or a partition delays is still to come, however late, and so are its effects."""
-        horizon_ms, pending = self._budget.horizon_ms, self._table.pending
-        now_ms = pending.now_ms
-        if horizon_ms is None or pending.next_due_ms <= now_ms + horizon_ms:
-            return False
-        if [o for o in pending if o.kind != WAKE and o.change != BOOKMARK]:
-            return False
-        return not [o for o in pending.held if o.kind != WAKE and o.due_ms > now_ms]
-
-    def _rest_after_ms(self, budget: Budget) -> int:
-        """The virtual time after which the Run waits for nothing."""
-        if budget.horizon_ms is None:
-            return budget.virtual_ms_max
-        return min(budget.virtual_ms_max, self._table.now_ms + budget.horizon_ms)
+        said = f"{limit}{self._judge.suspicions()}"
+        return End("undecided", f"{said}{self._up_to()}") if limit else None
 
     def _now(self, turns: int) -> End:
         """The end of a Run that must end now: by an error, by a request from outside, by a breach
@@ -128,21 +130,18 @@ class Ending:
         if instant_turns >= budget.instant_turns_max and due_ms <= self._table.now_ms:
             return self._lasso()
         if due_ms > budget.virtual_ms_max:
-            limit = f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
-            return limit + self._could_rest(due_ms)
+            return f"virtual_ms_max: of {budget.virtual_ms_max:,} ms; next would be {due_ms:,} ms"
         if self._trace.bytes_written > budget.trace_bytes_max:
             return f"trace_bytes_max: {budget.trace_bytes_max:,} bytes were written"
         return ""
 
-    def _could_rest(self, due_ms: int) -> str:
-        """How to let the Run come to rest, if only timers go on; empty if more does."""
-        off_ms = due_ms - self._table.now_ms
-        if any(each.kind != WAKE for each in self._table.pending):
+    def _up_to(self) -> str:
+        """How a Run that never rests is judged all the same, and who keeps it awake; empty if no
+        time passes in it."""
+        if self._budget.until_ms is not None or not self._table.now_ms:
             return ""
-        return (
-            f"; only timers go on, and the next is {off_ms:,} ms off: with a horizon_ms below that "
-            "(world.limit) the Run would be over"
-        )
+        awake = self.idle.awake
+        return f"{'; ' if awake else ''}{awake}. {UP_TO}"
 
     def _stopped(self, why: BaseException, turns: int) -> End:
         if isinstance(why, Overrun):
@@ -159,7 +158,7 @@ class Ending:
         ]
         waiting = [seat for seats in lives for seat in seats]
         # A signal, a queue or a task of its own comes from another task of the same actor. One that
-        # has a timer left, beyond the horizon, may yet send it.
+        # has a timer left may yet send it.
         still = (seats for seats in lives if not any(seat.offered for seat in seats))
         if any(not seat.is_idle for seats in still for seat in seats):
             self._evidence.stuck = tuple(f"{s.path} waits for {s.waits_for}" for s in waiting)

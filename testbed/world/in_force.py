@@ -1,7 +1,8 @@
 """InForce: the values of all switches of a World's components, from its user and its scenario.
 
 The user names a switch `component.switch`, for all actors of that component, or `actor.switch`, for
-one of them; `profile` alone sets the profile of all. Of two settings this one wins:
+one of them; `profile` alone sets the profile of all. `limit.until_ms` is a limit of the World
+(`budget.py`). Of two settings this one wins:
 
 1. a switch over a profile, wherever either is set;
 2. the user's over what the scenario gives to a constructor;
@@ -15,6 +16,7 @@ from typing import Any
 
 from testbed.errors import ScenarioError, UnknownName
 from testbed.switches import PROFILE, USUAL, Component
+from testbed.world.budget import LIMIT
 
 ALL = ""
 """Stands for the part of a name that `profile` alone does not have."""
@@ -75,7 +77,7 @@ class InForce:
         for owner, switches in self._given.items():
             if owner == ALL and PROFILE in switches:
                 self._check_profile(switches[PROFILE], scenario)
-            elif owner not in makes and owner not in self._parts:
+            elif owner != LIMIT and owner not in makes and owner not in self._parts:
                 what = f"part of {scenario} with switches"
                 raise UnknownName(what, owner, {*makes, *self._parts}, see="testbed switches")
 

@@ -73,6 +73,11 @@ class Judge:
         """The names of the claims, in the order in which they were made."""
         return [invariant.name for invariant in self._invariants]
 
+    @property
+    def with_deadline(self) -> list[str]:
+        """The names of the claims that must come true within some time."""
+        return [each.name for each in self._invariants if each.within_ms is not None]
+
     def claim(self, *invariants: Invariant) -> None:
         """Add invariants to judge by."""
         for invariant in invariants:

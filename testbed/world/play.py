@@ -61,6 +61,7 @@ class Play(Head):
         """What the Run has shown; None until it has ended."""
         self._world = world
         self._table = table = world.table
+        table.pending.until_ms = world.budget.until_ms
         self._store = world.store
         self._wire = world.wire
         self._streams = world.wire.streams
@@ -79,10 +80,12 @@ class Play(Head):
         happened: list[Happening] | None = [] if world.judge.follows else None
         self._happened = world.evidence.happened = happened
         self._asides = Asides(
-            table, chooser, trace, plan.title, happened, wants_steps=self._wants_steps
-        )
+            table, chooser, trace, plan.title, happened,
+            wants_steps=self._wants_steps, lateness_ms=budget.lateness_ms,
+        )  # fmt: skip
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
+        self._idle = self._ending.idle
         self._attendance = world.attendance
         """What brings in what real programs do; None if no program takes part."""
         self._end = ""
@@ -141,6 +144,8 @@ class Play(Head):
                     table.fail(error)
 
     def pick(self, seat: Seat, label: str, alternatives: Sequence[object]) -> int:
+        if len(alternatives) > 1:
+            self._idle.picks(seat.life.role.name)
         return self._asides.pick(seat, label, alternatives)
 
     def recorded(self, record: Record) -> None:
@@ -248,6 +253,7 @@ class Play(Head):
                 if option.kind in IN_FLIGHT and option.due_ms <= pending.now_ms
             ),
             self._chooser.acts_ms(pending.now_ms),
+            self._budget.until_ms,
         )
 
     def _rest(self) -> int | None:
@@ -259,11 +265,10 @@ class Play(Head):
         """
         options, ending = self._options, self._ending
         is_over = ending.is_rest(options.ready) or ending.is_out_of_time()
-        if is_over and self._table.pending.held:
-            # What is held back must come back before the Run can end, also where only a limit of
-            # time ends it. So the Chooser is shown nothing that is ready, not even a timer in the
-            # far future: it must release something.
-            options.ready = 0
+        # What is held back must come back before the Run can end, also where only a limit of time
+        # ends it; and before it is later than anything may be.
+        if (overdue := ending.overdue()) or (is_over and self._table.pending.held):
+            options.hide(overdue)
             return None
         strike = self._chooser.strike(options) if is_over else None
         if strike is None:
@@ -276,6 +281,8 @@ class Play(Head):
         """Every fault that could strike now; none where a limit lets no turn follow. A fault takes
         one of the turns that a Run may have, so that how far it goes does not depend on when."""
         has_room = self._ending.has_room(self._turns_played, self._instant_turns)
+        pending = self._table.pending
+        has_room &= pending.until_ms is None or pending.now_ms <= pending.until_ms
         return self._world.find_faults() if has_room else []
 
     @property
@@ -290,9 +297,11 @@ class Play(Head):
         pending = table.pending
         option = pending.take(choice) if 0 <= choice < ready else self._fault(choice, ready)
         now_ms, due_ms = pending.now_ms, option.due_ms
+        self._idle.moves(option)
         if self._happened is not None:
             self._happened.append(Happening(key_of(option), now_ms))
         if due_ms > now_ms:
+            self._idle.time_passes(option)
             pending.now_ms = now_ms = due_ms
             self._new_instant()
         seat = option.seat
@@ -331,6 +340,7 @@ class Play(Head):
             now = (table.step, table.pending.now_ms)
             for change in changes:
                 streams.commits[change.revision] = now
+            self._idle.committed(changes)
         if self._wire.paused:
             self._wire.release_paused()
         step = table.turn
@@ -350,7 +360,13 @@ class Play(Head):
         no part of the trace."""
         self._end = end.why
         table, violations, attendance = self._table, self._judge.violations, self._attendance
-        notes = (self._chooser.note, attendance.note if attendance else "", *self._judge.notes)
+        idle = self._idle.told if self._ending.is_idle and end.outcome != "undecided" else ""
+        notes = (
+            idle,
+            self._chooser.note,
+            attendance.note if attendance else "",
+            *self._judge.notes,
+        )
         table.marks = self._store.marks = Marks()
         self.verdict = Verdict(
             "violated" if violations else end.outcome,
@@ -362,18 +378,18 @@ class Play(Head):
             self._title,
             " ".join(filter(None, notes)),
             tuple(sorted((*attendance.names, *attendance.guests))) if attendance else (),
+            self._budget.until_ms if table.pending.never or attendance else None,
         )
-        self._trace.close(
-            {
-                "end": end.why,
-                "verdict": self.verdict.outcome,
-                "violations": [str(violation) for violation in violations],
-                "turns": self._turns_played,
-            }
-        )
+        last = {
+            "end": end.why,
+            "verdict": self.verdict.outcome,
+            "violations": [str(violation) for violation in violations],
+            "turns": self._turns_played,
+        }
+        self._trace.close(last)
 
-    # The order of the teardown is stated, too: actors by name, their tasks by path, one at a time.
-    # Each turns up in `dying`, and the loop comes back here until no life is left.
+    # The order of the teardown is stated: actors by name, their tasks by path, one at a time. Each
+    # turns up in `dying`, and the loop comes back here until no life is left.
     def _is_torn_down(self) -> bool:
         """End every life that has not ended; returns whether none was left."""
         self._table.is_over = True

@@ -26,6 +26,7 @@ from testbed.turns.happening import Happening
 from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
 from testbed.world.attendance import Attendance
+from testbed.world.budget import limits_in
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
@@ -240,6 +241,8 @@ class Scenario:
     def _assemble(self, world: World, values: Mapping[str, Any]) -> None:
         with at_place():
             self.build(world, **{name: values[name] for name in self.switches})
+        if limits := limits_in(values):
+            world.limit(**limits)
 
     def _turns_of_calm_run(self, values: dict[str, Any]) -> int:
         key = repr(sorted(values.items()))

@@ -43,7 +43,7 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Trace
 from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance
-from testbed.world.budget import UNBOUNDED, USUAL, Budget
+from testbed.world.budget import UNBOUNDED, USUAL, Budget, check_lateness
 from testbed.world.fault_kinds import check_aim
 from testbed.world.header import header_of
 from testbed.world.in_force import InForce
@@ -224,7 +224,7 @@ class World:
         known = {field.name for field in attrs.fields(Budget)}
         for name in limits:
             if name not in known:
-                see = "say world.limit(turns_max=10_000), or another of these"
+                see = "say world.limit(until_ms=45_000), or another of these"
                 raise UnknownName("limit", name, known, see=see)
         self.budget = attrs.evolve(self.budget, **limits)
 
@@ -288,6 +288,7 @@ class World:
         self.in_force.check(self.scenario)
         budget, names = self.budget, (*self.table.roles, *self.without)
         check_names(self.wire.latencies, names, self.wire.posts)
+        check_lateness(budget, self.allowed)
         # What is allowed beside is checked by who allows it: a race file may speak of an actor that
         # is no more, and then says so of its line.
         for allowed in [each for each in self._allowed if each.fault not in self.beside]:

@@ -49,7 +49,7 @@ OWN = {
         class Restless(Actor):
             async def run(self, client):
                 while True:
-                    await client.sleep(1000, "nap")
+                    await client.sleep(1000 + client.now() % 2, "nap")
 
         def race(world, *, guard=False, mode="plain"):
             "A scenario of one's own."
@@ -510,7 +510,7 @@ def test_a_run_that_reaches_a_limit_is_undecided(run: Run) -> None:
     """Exit code 3, and which limit it was."""
     done = run("run", "mine:endless")
     assert (done.code, done.err) == (3, "")
-    assert done.out.startswith("Undecided: turns_max: 50 turns were played; alpha would go on. Lo")
+    assert done.out.startswith("Undecided: turns_max: 50 turns were played; alpha would go on; ")
     assert run("run", "mine:endless", "--json").json["verdict"] == "undecided"
 
 

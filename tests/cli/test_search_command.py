@@ -40,7 +40,7 @@ OWN = """
     class Restless(Actor):
         async def run(self, client):
             while True:
-                await client.sleep(1000, "nap")
+                await client.sleep(1000 + client.now() % 2, "nap")
 
     class Backwards(Uniform):
         def choose(self, options):

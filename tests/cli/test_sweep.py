@@ -29,7 +29,7 @@ MINE = """
     class Restless(Actor):
         async def run(self, client):
             while True:
-                await client.sleep(1000, "nap")
+                await client.sleep(1000 + client.now() % 2, "nap")
 
     def both_or_none(see):
         there = [see.store.peek(f"notes/default/{name}") is not None for name in ("taken", "given")]

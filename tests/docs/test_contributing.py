@@ -62,7 +62,6 @@ def mine(world: World) -> None:
     world.add(Node.of("n1", cpu_m=1000, labels={"spot": "true"}))
     world.add(Pod.of("web", cpu_m=100, scheduler_name="alpha"))
     world.start(Scheduler("alpha"))
-    world.limit(horizon_ms=50_000)
     world.claim(quiescent(every_pod_has_a_node))
 '''
 LABELLED = '''

@@ -55,17 +55,17 @@ def world_of(
 
 
 def test_a_cache_that_will_ask_again_is_not_judged_yet() -> None:
-    """Its retry is beyond the horizon, at which the World is at rest; nearer, it is waited for."""
+    """Its retry comes after the time up to which the Run is judged; in time, it is waited for."""
 
     async def read(client: Client) -> None:
         Cache(client, Note)
 
-    for horizon_ms, ended_ms in ((500, 0), (1000, 800)):
+    for until_ms, ended_ms in ((500, 0), (1000, 800)):
         world = World("test")
         world.add(note("a"))
         world.start(Puppet("reader", read))
         world.allow(ServerError("reader", code=503))
-        world.limit(horizon_ms=horizon_ms)
+        world.limit(until_ms=until_ms)
         played = play(world, "fault * server_error *")
         assert played.verdict.virtual_ms == ended_ms
 

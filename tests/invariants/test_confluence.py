@@ -230,7 +230,6 @@ def one_node(world: World, *, rooms: int = 3, given: bool = True) -> None:
     for pod in () if given else pods:
         world.start(Puppet(f"user-{pod.meta.name}", partial(_create, pod)))
     world.start(Scheduler("alpha"), Kubelet("kubelet-n1", "n1"))
-    world.limit(horizon_ms=50_000)
     world.claim(confluent())
 
 
@@ -255,7 +254,6 @@ def several_users(world: World) -> None:
             await create(client)
 
     world.start(Puppet("ann", first), Puppet("ben", first), Scheduler("alpha"))
-    world.limit(horizon_ms=50_000)
     world.claim(confluent())
 
 

@@ -644,14 +644,14 @@ def test_a_cache_that_forgets_is_found(
 
 
 def test_a_world_that_still_has_to_deliver_is_not_at_rest() -> None:
-    """Beyond the horizon only timers and bookmarks are given up, never what a fault holds back."""
+    """Only timers and bookmarks are given up after that time, never what a fault holds back."""
 
     async def clock(client: Client) -> None:
         await client.sleep(100_000)
 
     world = world_of(alpha=knows, beta=changing, clock=clock)
     world.allow(Lag("alpha", by_ms=60_000))
-    world.limit(horizon_ms=5_000)
+    world.limit(until_ms=5_000)
     played = play(world, "answer alpha/* watch notes", "fault *")
     assert played.verdict.virtual_ms == 60_010
     assert len(played.every("deliver *")) > 2

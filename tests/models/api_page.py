@@ -38,8 +38,9 @@ from testbed.store.store import Store
 from testbed.turns.life import Death
 from testbed.turns.option import Option
 from testbed.turns.pending import Options
+from testbed.turns.timers import Alarm
 from testbed.turns.trace import Record
-from testbed.turns.waits import Alarm, Queue, Signal
+from testbed.turns.waits import Queue, Signal
 from testbed.world.budget import Budget
 from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
@@ -71,7 +72,7 @@ def page() -> str:
     )
     parts += [_entry(cls.__name__, cls) for cls in SEEN]
     parts.append(
-        "## Limits of a Run\n\n`world.limit(turns_max=10_000, horizon_ms=60_000)` sets some of:\n\n"
+        "## Limits of a Run\n\n`world.limit(turns_max=10_000, until_ms=45_000)` sets some of:\n\n"
         + table("limit", [row(name, text) for name, text in members(Budget).items()])
     )
     parts.append(

@@ -159,8 +159,8 @@ def limited(recipe: Scenario, **limits: int) -> Scenario:
 def test_a_run_that_ends_at_a_limit_is_a_race(
     recipe: Scenario, sampler: type[Uniform | SURW], seeds: int
 ) -> None:
-    """Of time, of turns, or a horizon, wherever it comes, with faults and without: what the race
-    holds back is let go before time ends it, and so makes the last turns of the Run, too."""
+    """Of time, of turns, or judged at a time, wherever it comes, with faults and without: what the
+    race holds back is let go before time ends it, and so makes the last turns of the Run, too."""
     if recipe.name in SLOW and seeds == 4:
         pytest.skip("in the long form")
     for seed in range(seeds):
@@ -171,7 +171,7 @@ def test_a_run_that_ends_at_a_limit_is_a_race(
             [
                 ("virtual_ms_max", whole.table.now_ms),
                 ("turns_max", whole.table.step),
-                ("horizon_ms", 9_000),
+                ("until_ms", whole.table.now_ms),
             ]
         )
         short = limited(recipe, **{limit: draw.randint(1, max(most, 1))})

@@ -105,7 +105,7 @@ def restless(world: World) -> None:
 
     async def gina(client: Client) -> None:
         while not any(seen.meta.name == "calms" for seen in (await client.list(Note)).items):
-            await client.sleep(10)
+            await client.sleep(10 + client.now() % 2)
 
     async def zoe(client: Client) -> None:
         await client.sleep(1)

@@ -70,7 +70,6 @@ def crowd(number: int) -> World:
     for name in schedulers:
         world.start(Scheduler(name, profile=draw.choice(PROFILES)))
     world.claim(*scheduler_claims())
-    world.limit(horizon_ms=60_000)
     return world
 
 

@@ -31,7 +31,6 @@ def cluster(*things: Object, nodes: int = 1, user: Doing | None = None, **settin
     if user is not None:
         world.start(Puppet("user", user))
     world.start(Scheduler(NAME, **settings))
-    world.limit(horizon_ms=120_000)
     return world
 
 

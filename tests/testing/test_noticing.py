@@ -30,7 +30,6 @@ def crowded(world: World) -> None:
     world.add(Pod.of("low", cpu_m=1000, node_name="n1", grace_s=0))
     world.add(Pod.of("urgent", cpu_m=1000, priority_class_name="high"))
     world.start(Scheduler("default-scheduler"))
-    world.limit(horizon_ms=30_000)
 
 
 def test_the_guard_of_a_pair_is_set_otherwise_first() -> None:

@@ -293,8 +293,9 @@ def test_what_is_left_behind_is_told() -> None:
 
 
 async def for_ever(client: Client) -> None:
-    """Lets time pass."""
+    """Lets time pass, and looks at its clock."""
     while True:
+        client.now()
         await client.sleep(1)
 
 
@@ -346,7 +347,7 @@ async def test_a_cancelled_world_ends_is_torn_down_and_passes_it_on() -> None:
     async def main(client: Client) -> None:
         try:
             while True:
-                await client.sleep(1)
+                await client.sleep(client.now() % 2 + 1)
         finally:
             ended.append(client.name)
 

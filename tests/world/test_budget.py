@@ -18,4 +18,4 @@ def test_a_limit_of_no_turns_is_refused(name: str) -> None:
             ScenarioError, match=rf"limit\({name}=.*: expected a whole number from 1"
         ):
             world.limit(**{name: limit})
-    world.limit(**{name: 1}, virtual_ms_max=0, horizon_ms=0, delay_max_ms=0)
+    world.limit(**{name: 1}, virtual_ms_max=0, until_ms=0, delay_max_ms=0)

@@ -51,5 +51,4 @@ def departing_nodes(world: World, autoscaler: Made = Autoscaler) -> None:
         autoscaler(settings=SETTINGS, switches=quiet),
         User("user", ((GROWS_MS, Pod.of("other", cpu_m=500, node_selector=POOL)),)),
     )  # fmt: skip
-    world.limit(horizon_ms=200_000)
     world.claim(*departure_claims(SETTINGS))

@@ -74,7 +74,7 @@ def growing_cluster(
         User("user", ((ASKS_MS, picky), (FOLLOWS_MS, Pod.of("f", cpu_m=900)),
                       (AWAKES_MS, Pod.of("z", cpu_m=900)))),
     )  # fmt: skip
-    world.limit(horizon_ms=200_000, virtual_ms_max=LIFE_MS)
+    world.limit(virtual_ms_max=LIFE_MS)
     world.claim(*autoscaler_claims(settings))
 
 

@@ -84,7 +84,6 @@ def ailing_nodes(
     world.start(descheduler(policy=policy, interval_ms=PASS_MS, switches=QUIET))
     world.start(NodeOwner("owner"))
     world.latency("watch nodes", actor="pod-gc", deliver_ms=LATE_MS)
-    world.limit(horizon_ms=60_000)
     world.claim(*deletion_claims())
 
 

@@ -44,7 +44,6 @@ GOOD, BAD = "good", "bad"
 """The versions of a template: of the bad one no pod becomes ready."""
 STEP_MS = 1000
 """How long the user waits between two things, and how long a pod of a Job works."""
-HORIZON_MS = 60_000
 
 
 @attrs.frozen
@@ -131,7 +130,6 @@ def workshop(
     world.start(sets("replicasets", switches=QUIET))
     world.start(deployments("deployments", switches=QUIET), jobs("jobs", switches=QUIET))
     world.start(StandInNodes("nodes"), WorkshopUser("user"))
-    world.limit(horizon_ms=HORIZON_MS)
     world.claim(*workload_claims())
     if not is_stricken:
         world.claim(PodsAreCreatedOnce(), RolloutsKeepTheirBounds())

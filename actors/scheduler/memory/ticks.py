@@ -29,6 +29,8 @@ class Tick:
     """When there will be work, as things are now; None: never."""
     do: Callable[[int], object]
     """Called with the time."""
+    is_idle: bool = False
+    """Whether a Run may end without it."""
 
 
 class _Kept:
@@ -38,7 +40,7 @@ class _Kept:
 
     def __init__(self, tick: Tick, client: Client) -> None:
         self.tick = tick
-        self.alarm = client.alarm(tick.name)
+        self.alarm = client.alarm(tick.name, idle=tick.is_idle)
         self.since_ms = 0
         """When it last fired with work; the times at which it may fire count from then."""
         self.due_ms: int | None = None

@@ -59,7 +59,12 @@ class Timers:
     def _all(self) -> Iterable[Tick]:
         queue = self._beliefs.queue
         yield Tick("flush backoff", BACKOFF_TICK_MS, lambda: queue.backoff_due_ms, self._flush)
-        yield Tick("flush unschedulable", STAY_TICK_MS, lambda: queue.stay_due_ms, self._flush_stay)
+        # It only tries again what an event should have moved long ago. A Run that waited for it
+        # would never end as long as one pod finds no room.
+        yield Tick(
+            "flush unschedulable", STAY_TICK_MS, lambda: queue.stay_due_ms, self._flush_stay,
+            is_idle=True,
+        )  # fmt: skip
         yield Tick("expire assumed", EXPIRY_TICK_MS, self._next_expiry, self._expire)
 
     def _flush(self, now_ms: int) -> None:

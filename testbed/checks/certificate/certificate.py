@@ -116,7 +116,9 @@ class Certificate:
         faults += f", {orders:,} other order{'s' * (orders != 1)}"
         classes = f"{len(self.runs):,} class{'es' * (len(self.runs) != 1)}"
         about = header["scenario"] + f" ({set_to})" * bool(set_to)
-        return f"{header['verdict']}, in {classes} of {about}, {faults}"
+        until_ms = header["budget"].get("until_ms")
+        verdict = header["verdict"] + ("" if until_ms is None else f" up to {until_ms:,} ms")
+        return f"{verdict}, in {classes} of {about}, {faults}"
 
     @property
     def tried_in_words(self) -> str:

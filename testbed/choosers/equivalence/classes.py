@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from testbed.choosers.equivalence.certificate import NOTHING_LEFT, Offer, Seen, late_part
 from testbed.choosers.equivalence.orders import OrderedTurn, Past
 from testbed.invariant import Verdict
+from testbed.turns.option import WAKE
 from testbed.turns.trace import Step
+from testbed.words import counted
 
 
 class Classes:
@@ -21,6 +23,8 @@ class Classes:
         self.seen: list[Seen] = []
         self.outcomes: dict[str, int] = {}
         """How many classes are held, violated, undecided."""
+        self._timers: set[tuple[str, str]] = set()
+        """The tasks that have waited for time to pass, each with the name of its timer."""
         self._forms: set[bytes] = set()
         self._numbers: dict[object, int] = {}
         """A number for each turn that was met, so that a normal form is a short row of numbers."""
@@ -32,7 +36,7 @@ class Classes:
         self,
         past: Past,
         verdict: Verdict,
-        steps: Iterable[Step],
+        steps: Sequence[Step],
         taken: Iterable[tuple[Offer, int]],
     ) -> bool:
         """Count the class of a Run that has ended; False if another Run has shown it before. For
@@ -42,9 +46,17 @@ class Classes:
             return False
         self._forms.add(digest)
         self.outcomes[verdict.outcome] = self.outcomes.get(verdict.outcome, 0) + 1
+        timed = [s.option for s in steps if s.kind == WAKE and s.option.is_timed]
+        self._timers.update([(option.path, option.verb) for option in timed])
         if self.keeps:
             self.seen.append(_seen(past.turns, verdict, steps, list(taken)))
         return True
+
+    @property
+    def in_time(self) -> str:
+        """What is said of time in these classes, in which nothing is late while it passes."""
+        timers = counted(len(self._timers), "timer")
+        return f"no delays ({timers} never late or early)" if self._timers else "no delays"
 
     def _digest(self, past: Past) -> bytes:
         order = past.order()

@@ -1,5 +1,5 @@
 """What the commands do that play Runs with real programs.
 
-May use: output, show, playing, progress, races.
+May use: output, show, limits, playing, progress, races.
 In order: places, programs, attended, attach.
 """

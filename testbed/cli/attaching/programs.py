@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
+from testbed.cli.limits import as_switch
 from testbed.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -22,7 +24,10 @@ AS = (
 SPEED = "Virtual seconds in a second; other than 1 only for programs without timers."
 QUIET = "A Run is at rest after this many seconds of silence."
 SILENCE = "What is held until something that does not come is let go after so many."
-LIMIT = "No play takes longer than this many seconds; it ends Undecided."
+LIMIT = (
+    "No play takes longer than this many seconds; it ends Undecided. With a name, a limit of the "
+    "Run, such as until_ms=45s. Repeatable."
+)
 DEFAULTS = {"speed": 1.0, "quiet": 2.0, "silence": 10.0, "limit": 120.0}
 SECONDS = click.FloatRange(min=0, min_open=True)
 
@@ -69,11 +74,25 @@ def takes_programs(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--speed", type=SECONDS, default=DEFAULTS["speed"], help=SPEED),
         click.option("--quiet", type=SECONDS, default=DEFAULTS["quiet"], help=QUIET),
         click.option("--silence", type=SECONDS, default=DEFAULTS["silence"], help=SILENCE),
-        click.option("--limit", type=SECONDS, default=DEFAULTS["limit"], help=LIMIT),
+        click.option("--limit", "limits", multiple=True, metavar="SECONDS|NAME=N", help=LIMIT),
     )
+
+    @wraps(command)
+    def limited(limits: tuple[str, ...], switches: tuple[str, ...], **given: Any) -> int:
+        own = [as_switch(text) for text in limits if "=" in text]
+        seconds = [_seconds(text) for text in limits if "=" not in text]
+        limit = seconds[-1] if seconds else DEFAULTS["limit"]
+        return command(switches=(*switches, *own), limit=limit, **given)
+
+    taking: Callable[..., int] = limited
     for option in reversed(options):
-        command = option(command)
-    return command
+        taking = option(taking)
+    return taking
+
+
+def _seconds(text: Any) -> float:
+    seconds: float = SECONDS.convert(text, None, None)
+    return seconds
 
 
 def programs_of(given: tuple[str, ...], waits: Mapping[str, float]) -> Programs:

@@ -10,6 +10,7 @@ import click
 from testbed import policy
 from testbed.cli.compared import as_data, bars, legend, markdown, notes, title
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.limits import takes_limits
 from testbed.cli.output import say
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, placed
@@ -37,6 +38,7 @@ MARKDOWN = "Print a table and the bars as Markdown."
 
 @click.command("compare", epilog=EXIT_CODES)
 @click.argument("scenario")
+@takes_limits
 @click.option("--switch", "switches", multiple=True, metavar="K=V[,K=V]", help=COMPARED)
 @click.option("--runs", type=click.IntRange(min=1), default=RUNS, show_default=True, help=EACH)
 @click.option("--seed", type=int, default=1, show_default=True, help=SEED)

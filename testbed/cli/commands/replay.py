@@ -11,6 +11,7 @@ import attrs
 import click
 
 from testbed.choosers.replayed import Replayed
+from testbed.cli.limits import takes_limits
 from testbed.cli.output import say
 from testbed.cli.playing import (
     check_driver,
@@ -94,6 +95,7 @@ class How:
 @click.command("replay", epilog=EXIT_CODES)
 @click.argument("file")
 @whose_code
+@takes_limits
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help=SIDE)
 @click.option(
     "--match", is_flag=True, help="Race files: show what each line matched, or comes closest."

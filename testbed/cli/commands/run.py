@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 
+from testbed.cli.limits import takes_limits
 from testbed.cli.output import say
 from testbed.cli.own import own_policies
 from testbed.cli.playing import (
@@ -43,6 +44,7 @@ from testbed.world.world import World
 @click.option("--seed", type=int, help="Seed of the random choices; without it, the Run is calm.")
 @click.option("--chooser", help=f"What decides: {', '.join(known())}, or your own FILE.py:Class.")
 @click.option("--faults", multiple=True, metavar="FAULT", help=FAULTS)
+@takes_limits
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
 @click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)

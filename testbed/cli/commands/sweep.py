@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from testbed import policy
 from testbed.cli.jobs import jobs_of, takes_jobs
+from testbed.cli.limits import takes_limits
 from testbed.cli.output import say
 from testbed.cli.own import own_policies
 from testbed.cli.playing import DRIVER, check_driver, parse_switches, placed
@@ -52,6 +53,7 @@ OUTCOMES = ("held", "violated", "undecided")
 @click.option("--fault", "text", required=True, metavar="WORD[:TARGET]", help=FAULT)
 @click.option("--restart-ms", type=click.IntRange(min=0), help="When a crashed actor starts again.")
 @click.option("--with", "settings", multiple=True, metavar="K=V", help=SETTING)
+@takes_limits
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
 @click.option("--driver", default="direct", help=DRIVER)
 @click.option("--runs-max", type=click.IntRange(min=1), default=RUNS_MAX, help=MOST_RUNS)

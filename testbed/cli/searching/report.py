@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from testbed.cli.searching.folder import Races
+from testbed.invariant import up_to
 from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.search.finding import Finding
 from testbed.search.search import Search
 from testbed.story.explain import story
-from testbed.words import counted
+from testbed.words import counted, listed
 from testbed.world.scenario import Scenario
+from testbed.world.world import World
 
 RETOLD_MAX = 4
 """How often a race with real programs is played again, if it breaches nothing when it is told."""
@@ -78,11 +80,23 @@ def verdict_line(search: Search) -> str:
     elif why := why_undecided(search):
         verdict = f"Undecided: {why}. Looked at"
     else:
-        verdict = "Held"
+        verdict = f"Held{up_to(search.until_ms)}"
         if search.player.recipe.attendance is not None:
-            verdict = "Held in these Runs, and nothing is said of others"
+            verdict += " in these Runs, and nothing is said of others"
         looked += [line] if (line := compared_line(search)) else []
     return f"{verdict}: {', '.join(looked)}."
+
+
+def deadline_line(world: World) -> str:
+    """What is to be known of claims with a deadline where anything may be late for any time; empty
+    if there are none, or nothing may."""
+    names = world.judge.with_deadline
+    if not names or world.budget.lateness_ms is not None:
+        return ""
+    return (
+        f"{listed(names)} must come true in time, and what is held back may be late for any time: "
+        "world.limit(lateness_ms=5_000), or --limit lateness_ms=5s, says how late anything may be"
+    )
 
 
 def allowed_line(search: Search) -> str:
@@ -183,6 +197,7 @@ def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
         "not_compared": search.not_compared,
         "allowed": search.allowed,
         "level": search.level,
+        **({} if search.until_ms is None else {"until_ms": search.until_ms}),
         "breaches": search.findings.breaches,
         "findings": [
             {

@@ -34,6 +34,7 @@ from testbed.cli.searching.report import (
     allowed_line,
     as_dict,
     compared_line,
+    deadline_line,
     finding_text,
     is_all_calm,
     outcome_of,
@@ -59,6 +60,7 @@ from testbed.search.sources import digests
 from testbed.search.terms import modules_of, terms_of
 from testbed.version import VERSION
 from testbed.world.chooser_kinds import known
+from testbed.world.world import World
 
 INTERRUPTED = 130
 USUAL_JOBS_MAX = ROUND // 2
@@ -149,7 +151,7 @@ def _search(wishes: Wishes, player: Player) -> int:
             progress.clear()
             say(finding_text(finding, races, recipe) + "\n")
 
-    exhaustive, terms = _exhaustive(wishes, player), _terms(wishes, player)
+    exhaustive, terms = _exhaustive(wishes, player, world), _terms(wishes, player)
     ledger = _ledger(wishes, player)
     search = Search(
         player,
@@ -190,9 +192,12 @@ def _write(finding: Finding, races: Races, pages: Pages) -> None:
         pages.write(finding)
 
 
-def _exhaustive(wishes: Wishes, player: Player) -> Complete | None:
-    """The chooser that plays every class of Runs, for `--effort complete`; else None."""
+def _exhaustive(wishes: Wishes, player: Player, world: World) -> Complete | None:
+    """The chooser that plays every class of Runs, for `--effort complete`; else None. Any other
+    holds things back: what that means for deadlines is said first."""
     if wishes.effort.name != COMPLETE:
+        if not wishes.as_json and (line := deadline_line(world)):
+            say(f"Note: {line}.")
         return None
     chooser = player.chooser(COMPLETE)
     assert isinstance(chooser, Complete)

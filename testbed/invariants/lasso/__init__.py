@@ -1,5 +1,6 @@
-"""No ping-pong: a Run that comes back to the same state for ever, proved by playing the lap again.
+"""What comes back to the same state for ever: ping-pong, proved by playing the lap again, and a Run
+that is idle.
 
 May use: nothing beside it.
-In order: renaming, written, shown, lasting, likeness, moment, no_lasso.
+In order: renaming, written, shown, lasting, likeness, moment, idle, no_lasso.
 """

@@ -124,9 +124,52 @@ def moment(
         likeness.write((option, Mark("step", causes)) if order_matters else option)
     if also is not None:
         also(likeness)
+    return _moment(likeness)
+
+
+def _moment(likeness: Likeness) -> Moment:
     texts = likeness.texts()
     whole = "\n".join([f"{label}\n{text}" for label, text in texts.items()])
     return Moment(digest_of(whole.encode()), texts)
+
+
+def moment_of(
+    evidence: Evidence,
+    name: str,
+    timers: Iterable[Option],
+    names: Renaming,
+    lasting: Lasting,
+    *,
+    reads_clock: bool,
+) -> Moment:
+    """The state of one actor or Endpoint with these timers, and what all Endpoints hold: equal if
+    it goes on alike from here, as long as nothing is written and nothing else reaches it. How long
+    ago a time was makes a difference only to who `reads_clock`. Raises Unlike if something in it
+    cannot be compared."""
+    now_ms, role = evidence.table.now_ms, evidence.table.roles.get(name)
+    told_ms = now_ms if reads_clock else None
+    likeness = Likeness(_stand_ins(evidence, names, now_ms), names, told_ms, lasting)
+    for each, post in sorted(evidence.wire.posts.items()):
+        likeness.begin(f"what {each} is handling")
+        kept = _endpoint(post, now_ms, names_matter=False) if post.is_up else {}
+        likeness.write((post.is_up, list(post.requests) if each == name else (), kept))
+    if role is not None:
+        _write_actor(likeness, role, now_ms, order_matters=True)
+    likeness.begin("its timers")
+    for option in timers:
+        likeness.write(option)
+    return _moment(likeness)
+
+
+def difference(now: Moment, before: Moment) -> str:
+    """The label of a difference, and what differs; best one that names what an actor holds."""
+    labels = list(now.differences(before))
+    more = now.count(STORE) - before.count(STORE)
+    if more and now.texts and before.texts:
+        return f"{STORE}, which says {'more' if more > 0 else 'less'}"
+    label = next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
+    found = now.first_difference(before, label)
+    return f"{label} ({found})" if found else label
 
 
 def outline(evidence: Evidence) -> object:
@@ -164,7 +207,7 @@ def _write_actor(likeness: Likeness, role: Role, now_ms: int, *, order_matters: 
     # is in no digest of the actor's, and is written whole.
     readers = [cache.reader._seat for cache in life.caches]
     for path, seat in life.seats.items():
-        name = _uncounted(path)
+        name = uncounted(path)
         likeness.begin(f"where {name} is")
         likeness.write((name, seat.waits_for, seat.is_idle, seat.is_cancelled))
         if seat.coro is None or (own is not None and seat not in readers):
@@ -270,7 +313,7 @@ def _stand_ins(evidence: Evidence, names: Renaming, now_ms: int) -> StandIns:
         Table: _kind, Wire: _kind, Streams: _kind, Store: _kind,
         Post: _name, Role: _name,
         Life: lambda life: ("life of", life.role.name, life.is_alive),
-        Seat: lambda seat: ("task", _uncounted(seat.path), seat.has_ended, seat.result),
+        Seat: lambda seat: ("task", uncounted(seat.path), seat.has_ended, seat.result),
         Task: lambda task: task._seat,
         Client: lambda client: client._life,
         Cache: lambda cache: _cache(cache, names),
@@ -280,14 +323,14 @@ def _stand_ins(evidence: Evidence, names: Renaming, now_ms: int) -> StandIns:
         Cursor: _cursor,
         Request: lambda r: ("request", r.operation, r.path, r.part, r.is_served, r.is_awaited,
                             r.value, r.error, r.handler, r.pause),
-        Option: lambda o: (o.kind, _uncounted(o.path), o.verb, o.key, o.change, o.label,
+        Option: lambda o: (o.kind, uncounted(o.path), o.verb, o.key, o.change, o.label,
                            o.due_ms - now_ms),
         Change: lambda change: (change.key, change.old, change.new, Revision(change.revision)),
         Entry: lambda entry: (entry.key, entry.value),
     }  # fmt: skip
 
 
-def _uncounted(path: str) -> str:
+def uncounted(path: str) -> str:
     """The path of a task without how many there were of that name: an actor cannot see that."""
     name, counted, number = path.rpartition("#")
     return name if counted and number.isdecimal() else path

@@ -17,8 +17,8 @@ from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Likeness, Unlike
 from testbed.invariants.lasso.moment import (
     EVENTS,
-    STORE,
     Moment,
+    difference,
     moment,
     outline,
     ready,
@@ -132,7 +132,7 @@ class NoLasso(Invariant):
     def suspicion(self) -> str:
         doubt = self._doubt
         if self._differing is not None:
-            doubt = f"each time round, this differs: {_first(*self._differing)}"
+            doubt = f"each time round, this differs: {difference(*self._differing)}"
         return f"suspected: a ping-pong, not proved: {doubt}" if doubt else ""
 
     def minds(self, key: str) -> bool:
@@ -368,14 +368,3 @@ def _weight(key: str, value: object) -> int:
     fields: list[Any] = [value.plural, value.meta.labels]
     fields += [getattr(value, field.name) for field in attrs.fields(type(value))[1:]]
     return int(digest_of(encode(fields)), 16)
-
-
-def _first(now: Moment, before: Moment) -> str:
-    """The label of a difference, and what differs; best one that names what an actor holds."""
-    labels = list(now.differences(before))
-    more = now.count(STORE) - before.count(STORE)
-    if more and now.texts and before.texts:
-        return f"{STORE}, which says {'more' if more > 0 else 'less'}"
-    label = next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
-    found = now.first_difference(before, label)
-    return f"{label} ({found})" if found else label

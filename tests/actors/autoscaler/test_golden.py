@@ -50,7 +50,6 @@ def gt_a1(priority: int, **switches: Any) -> World:
     world.start(Autoscaler(switches=switches))
     p = Pod.of("p", cpu_m=10_000, priority_class_name="high")
     world.start(User("user", ((1000 * BEGIN_S, p),)))
-    world.limit(horizon_ms=200_000)
     verdict = world.run(Calm())
     assert verdict.is_held, verdict
     return world

@@ -261,7 +261,7 @@ def test_a_pass_keeps_to_budgets_and_limits() -> None:
     is_ready = PodStatus("Running", conditions=(Condition("Ready", "True"),))
     ready = [attrs.evolve(pod, status=is_ready) for pod in pods]
     world = world_with(*nodes, *ready, budget, strategies=(DUPLICATES,))
-    world.limit(horizon_ms=30_000)
+    world.limit(until_ms=59_000)
     play(world)
     assert evicted(world) == [(0, "p2")]
     (refused,) = (each for each in world.table.records if each.name == "not evicted")

@@ -187,7 +187,6 @@ def test_a_silent_node_is_unknown_and_is_emptied() -> None:
         node("n1"), node("n2"), lost,
         a=beating("n1", until_ms=15_000), b=beating("n2", until_ms=90_000),
     )  # fmt: skip
-    world.limit(horizon_ms=30_000)
     steps = play(world).steps
     assert there(world, "nodes/n1").status.conditions[0].reason == "NodeStatusUnknown"
     assert {c.type: c.status for c in there(world, "nodes/n1").status.conditions} == dict.fromkeys(
@@ -329,7 +328,7 @@ def test_a_node_that_is_well_again_loses_its_taints() -> None:
 
     well = beating("n2", until_ms=50_000)
     world = world_with(node("n1", beat()), node("n2", beat()), stays, a=ail, b=well)
-    world.limit(horizon_ms=25_000)
+    world.limit(until_ms=60_000)
     play(world)
     assert history(world, "nodes/n1", taints) == [
         [], [("not-ready", LATER)], [("not-ready", LATER), ("not-ready", NOW)],
@@ -348,7 +347,6 @@ def test_nodes_are_tainted_one_after_another_in_a_zone() -> None:
 
     names = ("a1", "a2", "a3", "b1", "b2")
     world = world_with(*(node(name, beat(), zone=name[0]) for name in names), a=ail)
-    world.limit(horizon_ms=12_000)
     steps = play(world).steps
     swaps = [
         (step.now_ms, str(step.sentence).split("nodes/")[1].partition("#")[0])
@@ -371,7 +369,6 @@ def test_no_node_is_emptied_if_all_are_down() -> None:
         await post(client, "n2", "False")
 
     world = world_with(node("n1", beat()), node("n2", beat()), a=ail)
-    world.limit(horizon_ms=60_000)
     play(world)
     both = [("not-ready", LATER), ("not-ready", NOW)]
     assert both in history(world, "nodes/n1", taints)
@@ -486,7 +483,6 @@ def test_a_node_under_pressure_takes_no_new_pod() -> None:
             await client.sleep(1000)
 
     world = world_with(node("n1", beat()), a=press)
-    world.limit(horizon_ms=4_000)
     play(world)
     pressure, cordon = ("memory-pressure", LATER), ("unschedulable", LATER)
     said = history(world, "nodes/n1", taints)

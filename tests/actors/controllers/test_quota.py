@@ -40,7 +40,6 @@ def world_with(do: Doing, resync_ms: int = 300_000) -> World:
     world = world_of(user=do)
     world.serve(ApiServer)
     world.start(QuotaController("quota", resync_ms=resync_ms))
-    world.limit(horizon_ms=resync_ms // 2)
     return world
 
 

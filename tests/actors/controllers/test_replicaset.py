@@ -167,7 +167,7 @@ def test_what_cannot_be_created_is_tried_less_and_less_often() -> None:
         await client.create(attrs.evolve(web(2), spec=ReplicaSetSpec(2)))
 
     world = controlled(user)
-    world.limit(horizon_ms=1000)
+    world.limit(until_ms=2000)
     assert len(play(world).every("answer rs/main create *")) == 9
 
 

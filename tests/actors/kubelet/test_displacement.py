@@ -137,7 +137,6 @@ def overbooked(preempts: str) -> World:
     )
     world.start(Scheduler("alpha", switches=Map(preemptor="kubelet")))
     world.claim(NodesAreNotOverbooked())
-    world.limit(horizon_ms=30_000)
     return world
 
 
@@ -174,7 +173,6 @@ def test_of_budgets_and_affinity_a_kubelet_knows_nothing() -> None:
     world.start(Kubelet("kubelet-n1", "n1", switches=FOR_ANY))
     world.start(Scheduler("alpha", switches=Map(preemptor="kubelet")))
     world.claim(*kubelet_claims())
-    world.limit(horizon_ms=30_000)
     verdict = world.run(Calm(), driver="direct")
     assert verdict.is_held, str(verdict)
     assert story(world, "web")[-1] == "2000 Failed Preempting"

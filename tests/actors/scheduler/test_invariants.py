@@ -196,7 +196,6 @@ def test_a_pod_that_is_deleted_for_a_victim_of_its_name_is_counted() -> None:
 
     world = cluster(there("a", 5), pending("c", 10, 1000), user=user)
     world.claim(deeds)
-    world.limit(horizon_ms=300)
     play(
         world, "resume alpha/main queue alpha/ready", "start user/main",
         "serve user/main create pods/default/a", late=("start user/main", "serve alpha/main *"),

@@ -226,8 +226,8 @@ def test_two_hostile_schedulers_displace_each_others_pods_for_ever(
     world.start(Scheduler("beta", switches=switches))
     world.start(Recreator("mine", pending("mine", 9, 100, grace_s=1)))
     world.start(Recreator("theirs", pending("theirs", 9, 50, grace_s=1, scheduler_name="beta")))
-    world.limit(horizon_ms=None, virtual_ms_max=300_000)
-    play(world, is_held=False)
+    world.limit(until_ms=300_000)
+    play(world)
     assert sum("Preempted" in each for each in events(world)) in displaced
 
 
@@ -275,8 +275,8 @@ def test_a_victim_that_does_not_end_holds_its_preemptor() -> None:
     """There is no kubelet: the preemptor waits on its nominated node, and evicts no other pod for
     five minutes and more."""
     world = cluster(there("a", 9), there("b", 9, 50, node="n2"), pending("c", 9, 1000), nodes=2)
-    world.limit(horizon_ms=None, virtual_ms_max=1_000_000)
-    played = play(world, is_held=False)
+    world.limit(until_ms=1_000_000)
+    played = play(world)
     assert [each.split()[:2] for each in attempts(world)][:3] == [
         ["0", "c#1"], ["330000", "c#2"], ["660000", "c#3"],
     ]  # fmt: skip
@@ -289,9 +289,9 @@ def test_a_preemptor_that_does_not_see_its_nomination_preempts_again() -> None:
     it."""
     world = cluster(there("a", 9), pending("c", 9, 1000))
     world.allow(Lag(NAME, by_ms=600_000, for_ms=600_000))
-    world.limit(horizon_ms=None, virtual_ms_max=400_000)
+    world.limit(until_ms=400_000)
     played = play(world, "start alpha/main", "answer alpha/cache-pods watch pods",
-                  "fault * lag *pods*", is_held=False)  # fmt: skip
+                  "fault * lag *pods*")  # fmt: skip
     assert [step.now_ms for step in played.every("serve alpha/* delete *")] == [0, 330_000]
 
 

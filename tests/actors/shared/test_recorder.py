@@ -34,7 +34,6 @@ def said_by(do: Any, *cues: str) -> tuple[list[Event], Played]:
         await do(client, Recorder(client, "scheduler"))
 
     world = world_with(run)
-    world.limit(horizon_ms=10 * 60 * MINUTE_MS)
     played = play(world, *cues)
     events: list[Any] = [entry.value for entry in world.store.snapshot("events/")]
     return sorted(events, key=lambda event: event.event_ms), played

@@ -354,7 +354,6 @@ def test_a_pod_that_is_bound_after_its_node_came_back_is_booked() -> None:
 def test_a_pod_that_cannot_be_bound_is_placed_again() -> None:
     """After eight tries, in which its room is kept; the ninth is of another allocation."""
     world = node_of_y1((0, daemons()), pods=(), profile="k8s-modern")
-    world.limit(horizon_ms=600_000)
     world.allow(ServerError("yunikorn", times_max=8))
     play(world, *["fault * server_error yunikorn/bind* create/binding *"] * 8)
     tries = [each.now_ms for each in world.table.records if each.name == "not bound"]

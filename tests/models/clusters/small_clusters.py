@@ -67,9 +67,6 @@ from testbed.world.world import World
 LIFE_MS = 45_000
 """How long those are played that time ends; nodes that fall silent are noticed after forty seconds.
 """
-HORIZON_MS = 299_999
-"""How long what may still happen is waited for, in those that come to rest: a little less than the
-five minutes after which a scheduler tries again what fits nowhere, as it does for ever."""
 REST_MS = 3_600_000
 """When these end if they do not come to rest."""
 TURNS_MAX = 20_000
@@ -151,7 +148,7 @@ def small_cluster(world: World, number: int) -> None:
     world.latency("create pods", serve_ms=CREATE_MS)
     world.limit(turns_max=TURNS_MAX)
     if rests:
-        world.limit(virtual_ms_max=REST_MS, horizon_ms=HORIZON_MS)
+        world.limit(virtual_ms_max=REST_MS)
     else:
         world.limit(virtual_ms_max=LIFE_MS)
 

@@ -170,7 +170,6 @@ def node_of_y1(
     world.start(DaemonSetController("daemonsets", switches={"events": "off"}))
     if user is not None:
         world.start(Puppet("ben", user))
-    world.limit(horizon_ms=120_000)
     return world
 
 

@@ -16,7 +16,8 @@ from testbed.objects import Lease, LeaseSpec, Map, Node, Note, Object, Pod, Revi
 from testbed.objects.labels import Requirement
 from testbed.objects.meta import Numbered
 from testbed.store.selector import Selector
-from testbed.turns.waits import Alarm, Queue, Signal
+from testbed.turns.timers import Alarm
+from testbed.turns.waits import Queue, Signal
 
 Action = tuple[str, dict[str, Any]]
 """A word and what it is given: `("get", {"name": "x"})`; plain data, so its repr can be pasted."""

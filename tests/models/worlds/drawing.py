@@ -176,7 +176,7 @@ def _ends(draw: Draw, _: str) -> Claimed:
 
 
 def _limits(draw: Draw) -> dict[str, int]:
-    return draw.one(*[{}] * 6, {"horizon_ms": 8}, {"turns_max": 8})
+    return draw.one(*[{}] * 6, {"until_ms": 8}, {"turns_max": 8})
 
 
 def _latencies(draw: Draw, drawn: Drawn) -> tuple[dict[str, Any], ...]:

@@ -81,7 +81,6 @@ def shrunk_node(world: World) -> None:
     world.add(Node.of("n1", cpu_m=1000))
     world.start(Scheduler("alpha"), Kubelet("kubelet-n1", "n1"))
     world.start(Puppet("admin", shrink_node), Puppet("ann", pod_for_shrunk_node))
-    world.limit(horizon_ms=50_000)
     world.claim(quiescent(no_pod_failed))
 
 
@@ -126,7 +125,6 @@ def descheduled(world: World) -> None:
     template = Pod.of("web", cpu_m=800, grace_s=0, scheduler_name="default-scheduler")
     world.start(Recreator("web", template))
     world.start(WholeScheduler("default-scheduler"), Puppet("descheduler", deschedule))
-    world.limit(horizon_ms=60_000)
     world.claim(no_lasso(named_anew=["pods"]))
     world.needs_no_race = "what one evicts the other binds again"
 
@@ -323,7 +321,6 @@ def best_effort(world: World) -> None:
     world.add(web("web-1"), web("web-2"), budget(1, 2, 2))
     world.add(Pod.of("urgent", cpu_m=500, scheduler_name="alpha", priority_class_name="high"))
     world.start(WholeScheduler("alpha"), Puppet("disruption", close_budget))
-    world.limit(horizon_ms=20_000)
     world.claim(always(budgets_are_kept))
     world.needs_no_race = "a delete asks no budget"
 

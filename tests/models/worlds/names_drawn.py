@@ -22,8 +22,9 @@ from testbed.store.endpoint import Endpoint, Listing, Operation, Pause
 from testbed.store.selector import Selector
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
+from testbed.turns.timers import Alarm, Sleep
 from testbed.turns.trace import Record
-from testbed.turns.waits import Alarm, First, Join, Queue, Signal, Sleep
+from testbed.turns.waits import First, Join, Queue, Signal
 from testbed.world.world import World
 from tests.models.worlds import drawn_claims
 from tests.models.worlds.drawn_endpoints import Diary, Gate, Ledger, Pocket

@@ -66,7 +66,7 @@ def test_it_waits_for_five_minutes_and_else_for_its_backoff(
 
     def for_long(world: World) -> None:
         three_in_the_way(world, in_flight=in_flight)
-        world.limit(horizon_ms=400_000)
+        world.limit(until_ms=400_000)
 
     world = play(parse(HOLDS, "held"), of(for_long, "for_long")).world
     assert told(world, "waits")[-1] == (5_100, where)

@@ -104,4 +104,4 @@ def test_a_deposed_replica_ends_itself_and_waits_in_its_next_life() -> None:
         ("alpha-2/main", "leads", 16_000),
     ]  # fmt: skip
     assert [step.now_ms for step in run.every("start alpha-1/main*")] == [0, 22_000]
-    assert run.every("answer alpha-1/main get leases*")[-1].now_ms == 22_000
+    assert 22_000 in [step.now_ms for step in run.every("answer alpha-1/main get leases*")]

@@ -20,7 +20,7 @@ LONG_MS = 1_000_000
 def for_minutes(world: World, *, guard: bool = False) -> None:
     """The same, until the queue has been flushed a few times."""
     phantom_nomination(world, guard=guard)
-    world.limit(horizon_ms=LONG_MS, virtual_ms_max=LONG_MS)
+    world.limit(until_ms=LONG_MS)
 
 
 def replayed(guard: str) -> Played:

@@ -19,7 +19,7 @@ LONG_MS = 1_000_000
 def for_minutes(world: World, *, guard: bool = False, gap_ms: int = 0) -> None:
     """The same, until the queue has been flushed."""
     stale_nomination(world, guard=guard, gap_ms=gap_ms)
-    world.limit(horizon_ms=LONG_MS, virtual_ms_max=LONG_MS)
+    world.limit(until_ms=LONG_MS)
 
 
 def waited_ms(**switches: str) -> int:

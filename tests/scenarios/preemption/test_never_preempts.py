@@ -18,7 +18,7 @@ def test_the_job_ends_and_polite_goes_first() -> None:
 
 def test_in_a_line_for_all_early_goes_first() -> None:
     """As priority means nothing in the FIFO queue."""
-    _, seen = calm_story("never_preempts", {"scheduler.queue": "fifo"})
+    _, seen = calm_story("never_preempts", {"scheduler.queue": "fifo", "limit.until_ms": "60s"})
     assert [each for each in seen if "bind" in each] == ["15 bind early n1"]
 
 

@@ -80,7 +80,6 @@ def played(
     world.start(Scheduler(NAME, switches=given), Rescheduler("rescheduler", switches=given))
     for number, user in enumerate(users):
         world.start(Puppet(f"user-{number}", user))
-    world.limit(horizon_ms=100_000)
     verdict = world.run(Calm(), driver="direct", trace=Trace({}, keep=True))
     assert verdict.is_held, str(verdict)
     return RunHistory(world)
@@ -298,7 +297,6 @@ def test_a_pod_that_its_kubelet_does_not_admit_never_runs() -> None:
     other.serve(partial(Runtime, node="n1"))
     other.start(Kubelet("kubelet-n1", "n1"), Puppet("user", users[0]))
     other.start(Scheduler(NAME, switches={"preemptor": "kubelet"}))
-    other.limit(horizon_ms=50_000)
     other.run(Calm(), driver="direct", trace=Trace({}, keep=True))
     assert found(RunHistory(other), "never_ran") == (1,)
 

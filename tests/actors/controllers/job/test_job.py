@@ -63,13 +63,11 @@ class Ender(Actor):
             client.record("failed", error=error.reason)
 
 
-def run(user: Doing, ends: str, *actors: Actor, horizon_ms: int | None = None) -> World:
+def run(user: Doing, ends: str, *actors: Actor) -> World:
     """Play it with a stand-in for nodes; the Job as it ended."""
     world = workload_world(
         user, JobController("jobs", switches=QUIET), Ender("nodes", ends), *actors
     )
-    if horizon_ms is not None:
-        world.limit(horizon_ms=horizon_ms)
     play(world)
     return world
 

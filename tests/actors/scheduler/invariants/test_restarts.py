@@ -56,7 +56,6 @@ def restarting(
     world.start(type("Made", (Scheduler,), {"loop": loop})(NAME), at=("api-1", "api-2"))
     world.start(Puppet("user", user(over_ms)), at="api-1")
     world.allow(Crash(NAME, restart_after_ms=700))
-    world.limit(horizon_ms=60_000)
     world.claim(claim)
     return world
 

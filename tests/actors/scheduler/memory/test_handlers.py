@@ -256,7 +256,6 @@ def test_a_pod_with_gates_waits_until_they_are_gone() -> None:
 
     gated = pending("c", scheduling_gates=(SchedulingGate("wait"),))
     world = cluster(gated, user=user)
-    world.limit(horizon_ms=None)
     play(world)
     assert attempts(world) == ["7000 c#1 n1"]
 

@@ -29,9 +29,9 @@ def test_a_pod_that_waits_for_too_long_is_tried_at_the_next_tick() -> None:
         await client.create(pending("d", 20))
 
     world = cluster(there("a", 9), pending("c", 20), user=user)
-    world.limit(horizon_ms=None, virtual_ms_max=800_000)
-    played = play(world, is_held=False)
-    assert played.verdict.outcome == "undecided"
+    world.limit(until_ms=800_000)
+    played = play(world)
+    assert played.verdict.until_ms == 800_000
     tried = [each.split()[:2] for each in attempts(world)]
     assert tried == [
         ["0", "c#1"], ["60000", "d#1"], ["330000", "c#2"], ["390000", "d#2"], ["660000", "c#3"],
@@ -79,13 +79,12 @@ def test_no_tick_goes_by_a_clock_that_somebody_sets() -> None:
     """A step of the clock moves no timer."""
     world = cluster(there("a", 9), pending("c", 20))
     world.allow(ClockStep("alpha"))
-    world.limit(horizon_ms=None, virtual_ms_max=400_000)
-    played = play(world, "start alpha/flush*", "fault * clock_step *", is_held=False)
+    world.limit(until_ms=400_000)
+    played = play(world, "start alpha/flush*", "fault * clock_step *")
     assert ticks(played.steps) == ["330000 flush unschedulable"]
 
 
 def test_a_world_with_nothing_to_flush_comes_to_rest() -> None:
-    """Even without a horizon."""
+    """No timer of it is left."""
     world = cluster(pending("c"))
-    world.limit(horizon_ms=None)
     assert ticks(play(world).steps) == []

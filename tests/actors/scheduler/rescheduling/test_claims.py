@@ -104,7 +104,6 @@ def full(loop: type[ReschedulingLoop]) -> World:
     given = {"preemptor": "rescheduler"}
     world.start(Puppet("user", user), Scheduler("alpha", switches=given))
     world.start(kind("rescheduler", switches=given))
-    world.limit(horizon_ms=20_000)
     world.claim(*rescheduler_claims())
     return world
 

@@ -49,7 +49,6 @@ def world_of(
     world.start(Scheduler(NAME, switches=given), Rescheduler("rescheduler", switches=given))
     for number, user in enumerate(users):
         world.start(Puppet(f"user-{number}", user))
-    world.limit(horizon_ms=120_000)
     world.claim(*scheduler_claims())
     return with_kubelets(world, *names)
 
@@ -180,7 +179,6 @@ def test_the_taint_goes_after_ten_minutes_and_with_a_new_life() -> None:
     old = there("old", 10, grace_s=3600)
     new = pending("new", 5, 1000, tolerations=(ALLOWED,))
     world = world_of(old, users=(at(1000, new),), rescheduler_taints="on")
-    world.limit(horizon_ms=1_000_000)
     played(world)
     assert next(r.now_ms for r in world.table.records if r.name == "frees") == 610_000
     stale = Node.of("n1", cpu_m=10_000, taints=(TAINT,))

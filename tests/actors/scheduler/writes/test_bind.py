@@ -287,8 +287,8 @@ def test_no_pod_waits_for_more_than_a_quarter_of_an_hour() -> None:
             return Wait(3_600_000)
 
     world = cluster(pending("a"), plugins=(Patient,))
-    world.limit(horizon_ms=901_000, virtual_ms_max=901_000)
-    play(world, is_held=False)
+    world.limit(until_ms=901_000)
+    play(world)
     said = "rejected due to timeout after waiting 900000 ms at plugin Patient"
     assert f"a FailedScheduling: {said}" in events(world)
 
@@ -316,7 +316,6 @@ def test_a_pod_is_prepared_before_it_is_bound() -> None:
 def test_a_plugin_may_bind() -> None:
     """What it raises is treated as any error of a bind."""
     world = cluster(pending("a"), pending("b"), plugins=(Own,))
-    world.limit(horizon_ms=8000)
     play(world)
     assert node_of(world, "a") == "n1"
     assert scheduled(world, "b")[1:] == (

@@ -171,7 +171,7 @@ def test_as_an_experiment_a_budget_can_refuse(allowed: int) -> None:
     budget = PodDisruptionBudget("b", spec=spec, status=status)
     world = cluster(attrs.evolve(victim, status=ready), budget, pending("c", 10, 1000),
                     switches={"victims_go_by": "eviction"})  # fmt: skip
-    world.limit(horizon_ms=300)
+    world.limit(until_ms=300)
     play(world)
     assert pod_of(world, "a").meta.is_terminating is (allowed == 1)
     broken_off = [each for each in world.table.records if each.name == "preemption broken off"]
@@ -192,7 +192,7 @@ def test_a_pod_of_the_same_name_dies_instead_of_a_victim(
 
     switches = {"disruption_condition": "off", "preempt_delete_precondition": precondition}
     world = cluster(there("a", 5), pending("c", 10, 1000), user=user, switches=switches)
-    world.limit(horizon_ms=300)
+    world.limit(until_ms=300)
     play(world, *MEANWHILE, "answer user/main delete *", "serve user/main create pods/*",
          "serve user/main create.2 pods/*", late=("* user/main *",))  # fmt: skip
     again = pod_of(world, "a")
@@ -210,7 +210,7 @@ def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
 
     world = cluster(there("a", 5), there("b", 5), pending("c", 10, 1000), user=user,
                     profile=profile)  # fmt: skip
-    world.limit(horizon_ms=300)
+    world.limit(until_ms=300)
     played = play(world, *MEANWHILE, late=("* user/main *",))
     is_modern = profile == "k8s-modern"
     assert pod_of(world, "a").meta.is_terminating
@@ -325,7 +325,7 @@ def test_an_error_of_any_write_breaks_it_off(fault: Any) -> None:
     """A patch is retried if the server has failed, a deletion is not."""
     world = cluster(there("a", 5), pending("c", 10, 1000))
     world.allow(fault("alpha"))
-    world.limit(horizon_ms=300)
+    world.limit(until_ms=300)
     play(world, f"fault * {fault.word} *delete pods/default/a*", late=("serve alpha/main delete*",))
     assert len(records(world, "preemption broken off")) == 1
     assert not pod_of(world, "a").meta.is_terminating

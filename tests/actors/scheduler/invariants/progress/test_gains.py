@@ -62,7 +62,6 @@ def test_more_of_one_resource_and_less_of_another_is_no_gain(memory: int, is_hel
     world.add(PriorityClass("p0", value=0), Node.of("n1", cpu_m=9000, memory=3))
     world.add(there("a", 4, memory=2, grace_s=0), pending("c", 9, memory=memory))
     world.start(PodTerminator("kubelets"), type("Equal", (Scheduler,), {"loop": kind})(NAME))
-    world.limit(horizon_ms=60_000)
     world.claim(EachPreemptionIsAGain())
     play(world, is_held=is_held)
     assert node_of(world, "c") == "n1"

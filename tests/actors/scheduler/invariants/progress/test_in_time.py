@@ -65,7 +65,6 @@ def fill(
     world.start(Puppet("user", user), kind(NAME, switches=switches))
     world.start(PodTerminator("kubelets"))
     world.claim(claim)
-    world.limit(horizon_ms=120_000)
 
 
 def bound_ms(world: World, name: str) -> int:

@@ -247,7 +247,6 @@ def test_a_nomination_that_the_scheduler_has_cleared_itself_is_no_excuse() -> No
         pods = [there(f"v{n}", 3, grace_s=3 * n) for n in (1, 2, 3)]
         world.add(Node.of("n1", cpu_m=9000), *pods, pending("c", 9, 100))
         world.start(PodTerminator("kubelets"), type("Faint", (Scheduler,), {"loop": kind})(NAME))
-        world.limit(horizon_ms=60_000)
         world.claim(RoomIsMadeAgainOnlyIfLost())
 
     (violation,) = of(faint, "faint").world().run(Calm(), driver="direct").violations

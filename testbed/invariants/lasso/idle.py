@@ -1,0 +1,251 @@
+"""Idle: finds that a Run only goes round: all look again and again, and nothing changes any more.
+
+A controller that polls never stops. Yet a Run in which nothing can change is over. It is found for
+each actor by itself, at the moments at which time is about to pass:
+
+1. A commit, a fault, the end of a life: all that is known is forgotten. Events do not count, as
+   they are for people (API-49). A record counts if some claim reads what actors record.
+2. An actor with nothing in flight, only with timers, is *visited*. Its timers, each by how far it
+   is from now, say at which point of its round it is; at a point where it was before, all that it
+   holds is written down, with what the Endpoints hold.
+3. The same again, and it has read no clock and picked nothing since: it is *settled*. While nothing
+   is written, it depends on itself and on a Store that stays the same. So it goes round for ever.
+4. All that have a timer are settled, and nothing is in flight: the Run is idle. Two actors with
+   periods of 3 and 7 seconds need no common multiple for that.
+
+A claim that reads the time at each turn may still be breached, so nothing is idle before it stops.
+A timer of long ago that an actor does not wait for again keeps the Run awake until it goes off. A
+*background* timer (`client.sleep(…, idle=True)`) does not: the actor says that nothing is lost if
+the Run ends without it. Up to the time at which a Run is to be judged, it goes off like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from testbed.invariant import Evidence
+from testbed.invariants.lasso.lasting import Lasting
+from testbed.invariants.lasso.likeness import Unlike
+from testbed.invariants.lasso.moment import (
+    EVENTS,
+    Moment,
+    difference,
+    moment_of,
+    tells_time,
+    uncounted,
+)
+from testbed.invariants.lasso.renaming import Renaming
+from testbed.store.change import Change
+from testbed.turns.option import FAULT, Option
+from testbed.turns.pending import is_timer
+from testbed.turns.table import Table
+from testbed.words import listed
+
+CALM_MIN = 2
+"""How often time must have passed without a change before anybody is visited."""
+OFTEN = 6
+"""How many visits at one point are looked at closely; later only those at powers of two, and the
+next ones, so that a round that never comes back costs little."""
+NAMED_MAX = 4
+"""How many actors are named, of those who go round or keep the Run awake."""
+
+
+class _Round:
+    """What is known of one actor since the last change."""
+
+    __slots__ = ("is_settled", "lap_ms", "points", "why")
+
+    def __init__(self) -> None:
+        self.points: dict[object, _Point] = {}
+        self.is_settled = False
+        self.lap_ms = 0
+        """How long its round takes, once it is settled."""
+        self.why = ""
+        """Why it is not settled, as far as it was looked at."""
+
+
+class _Point:
+    """One point of a round: how often it was visited, and in which states, each with the Step and
+    the time of the last visit."""
+
+    __slots__ = ("last", "states", "step", "visits")
+
+    def __init__(self, step: int) -> None:
+        self.visits = 1
+        self.step = step
+        self.last: Moment | None = None
+        self.states: dict[str, tuple[int, int]] = {}
+
+
+class Idle:
+    """Watches one Run, and says whether it only goes round."""
+
+    def __init__(self, table: Table, evidence: Evidence) -> None:
+        self._table = table
+        self._evidence = evidence
+        self._names = Renaming()
+        self._lasting = Lasting()
+        self._rounds: dict[str, _Round] = {}
+        self._moved: set[str] = set()
+        self._picked: dict[str, int] = {}
+        """The Step in which each actor has last picked."""
+        self._records = self._deaths = 0
+        self._calm = 0
+        """How often time has passed since the last change."""
+        self._since_ms = 0
+        self._time_at, self._read_ms = -1, -1
+        """The Step at which a claim has last read the time, and when that was found."""
+
+    # -- what happens ---------------------------------------------------------------------------
+
+    def moves(self, option: Option) -> None:
+        """Called at each turn, with what is performed in it."""
+        self._moved.add(option.actor)
+        if option.kind == FAULT:
+            self._changed()
+
+    def committed(self, changes: Iterable[Change]) -> None:
+        """Called at the end of a turn with commits."""
+        for change in changes:
+            if not change.key.startswith(EVENTS):
+                self._changed()
+                return
+
+    def picks(self, name: str) -> None:
+        """Called when that actor has picked among several."""
+        self._picked[name] = self._table.step
+
+    def _changed(self) -> None:
+        self._rounds.clear()
+        self._calm = 0
+        self._since_ms = self._table.now_ms
+
+    # Time passes at the same moments, in the same state, in each Run with the same turns, however
+    # it was chosen: what one has held back, another has passed over. So actors are visited then.
+    def time_passes(self, by: Option) -> None:
+        """Called when time is about to pass, with what is performed then."""
+        self._take_note()
+        self._calm += 1
+        if self._calm < CALM_MIN:
+            return
+        timers, busy = self._waiting(by)
+        moved, self._moved = self._moved, self._moved & busy
+        for name in sorted(moved - busy):
+            if name in timers:
+                self._visit(name, timers[name])
+
+    def _take_note(self) -> None:
+        """Forget what is known if somebody has died, or recorded something that a claim reads."""
+        table = self._table
+        is_told = len(table.records) > self._records and self._evidence.reads.records_at >= 0
+        if len(table.deaths) > self._deaths or is_told:
+            self._changed()
+        self._records, self._deaths = len(table.records), len(table.deaths)
+
+    # -- whether it only goes round --------------------------------------------------------------
+
+    def is_reached(self) -> bool:
+        """Whether nothing can change any more; asked when no turn is open."""
+        pending = self._table.pending
+        if not len(pending) or pending.next_due_ms <= pending.now_ms:
+            return False
+        self._take_note()
+        timers, busy = self._waiting()
+        if busy or (timers and self._claims_read_time(pending.now_ms)):
+            return False
+        rounds = self._rounds
+        return all(name in rounds and rounds[name].is_settled for name in timers)
+
+    def _waiting(self, by: Option | None = None) -> tuple[dict[str, list[Option]], set[str]]:
+        """The timers of each actor that has any, and who has something in flight."""
+        pending = self._table.pending
+        timers: dict[str, list[Option]] = {}
+        busy: set[str] = set()
+        for option in [*pending, *([] if by is None else [by])]:
+            if not is_timer(option):
+                busy.add(option.actor)
+            elif not option.is_idle or pending.until_ms is not None:
+                timers.setdefault(option.actor, []).append(option)
+        for option in pending.held:
+            if not is_timer(option) and option.due_ms > pending.now_ms:
+                busy.add(option.actor)
+        return timers, busy
+
+    def _claims_read_time(self, now_ms: int) -> bool:
+        """Whether a claim has read the time in the last round of some actor."""
+        if self._evidence.reads.time_at > self._time_at:
+            self._time_at, self._read_ms = self._evidence.reads.time_at, now_ms
+        laps = [each.lap_ms for each in self._rounds.values()]
+        return now_ms - self._read_ms < max(laps, default=0)
+
+    def _visit(self, name: str, timers: Sequence[Option]) -> None:
+        """Note at which point of its round an actor is, and whether it was there before."""
+        one = self._rounds.setdefault(name, _Round())
+        if one.is_settled:
+            return
+        now_ms, step = self._table.now_ms, self._table.step
+        key = tuple(sorted([(uncounted(o.path), o.verb, o.due_ms - now_ms) for o in timers]))
+        point = one.points.get(key)
+        if point is None:
+            one.points[key] = _Point(step)
+            return
+        point.visits += 1
+        nth = point.visits
+        if nth > OFTEN and nth & (nth - 1) and (nth - 1) & (nth - 2):
+            return
+        try:
+            reads_clock = self._reads_clock(name, point.step)
+            now = moment_of(
+                self._evidence, name, timers, self._names, self._lasting, reads_clock=reads_clock
+            )
+        except Unlike as why:
+            one.why = f"holds what cannot be compared: {why}"
+            return
+        point.step = step
+        before, last, point.last = point.states.get(now.digest), point.last, now
+        point.states[now.digest] = (step, now_ms)
+        if before is None:
+            told = "" if last is None else f": {difference(now, last)}"
+            one.why = f"holds something else each time{told}"
+        elif self._picked.get(name, -1) > before[0]:
+            one.why = "picks"
+        elif self._reads_clock(name, before[0]) and not self._tells_time(name):
+            one.why = "looks at a clock"
+        else:
+            one.is_settled = True
+            one.lap_ms = now_ms - before[1]
+
+    def _reads_clock(self, name: str, since: int) -> bool:
+        """Whether it has read a clock since that Step."""
+        role = self._table.roles.get(name)
+        return role is not None and role.life is not None and role.life.saw_time_at > since
+
+    def _tells_time(self, name: str) -> bool:
+        """Whether it digests itself: then its digest says how far from now all its times are."""
+        role = self._table.roles.get(name)
+        return role is not None and role.life is not None and tells_time(role.life)
+
+    # -- in words -------------------------------------------------------------------------------
+
+    @property
+    def told(self) -> str:
+        """From when on the Run is idle, and who goes round; empty if nobody does."""
+        names = sorted(self._waiting()[0])
+        if not names:
+            return ""
+        rounds = [f"{name} looks every {self._rounds[name].lap_ms:,} ms" for name in names]
+        return f"Idle from {self._since_ms:,} ms on: {_some(rounds)}, and nothing changes."
+
+    @property
+    def awake(self) -> str:
+        """Who keeps the Run awake though nothing changes, and how; empty if that is not known."""
+        timers = self._waiting()[0]
+        return _some([
+            f"{name} {one.why}" for name, one in sorted(self._rounds.items())
+            if name in timers and one.why and not one.is_settled
+        ])  # fmt: skip
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = len(texts) - NAMED_MAX
+    return listed([*texts[:NAMED_MAX], *([f"{more} more"] if more > 0 else [])]) if texts else ""
