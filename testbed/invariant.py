@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import attrs
 
@@ -21,7 +21,7 @@ from testbed.turns.life import Death, Role
 from testbed.turns.option import Choice
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step
-from testbed.words import counted
+from testbed.words import counted, names_of
 
 MANY = (tuple, list, set, frozenset)
 NOT_PLAIN = CO_COROUTINE | CO_GENERATOR | CO_ASYNC_GENERATOR
@@ -186,6 +186,8 @@ class Invariant:
         return ""
 
 
+UNTRIED = "nothing was tried"
+"""Begins the reason of a verdict that is Undecided since nothing could break."""
 Claim = Callable[[Evidence], str | None]
 """What a scenario writes: a function that says what is wrong, or returns None."""
 
@@ -228,7 +230,31 @@ def _declared(reads: object) -> frozenset[str] | None:
     )
 
 
-class _Always(Invariant):
+class Onlooker(Protocol):
+    """Notes what a claim looks at, until it has found something."""
+
+    is_found: bool
+
+    def shown(self, evidence: Evidence) -> Evidence:
+        """The Evidence, as it is shown to that claim until then."""
+
+
+class FunctionClaim(Invariant):
+    """A claim that a function of the user's makes."""
+
+    claim: Claim
+    subject: Onlooker | None = None
+    """What notes at what it looks in this Run; None if nobody asks."""
+
+    def ask(self, evidence: Evidence) -> str | None:
+        """What the function says is wrong."""
+        subject = self.subject
+        if subject is None or subject.is_found:
+            return self.claim(evidence)
+        return self.claim(subject.shown(evidence))
+
+
+class _Always(FunctionClaim):
     declares = True
     looks_at = frozenset({COMMIT, RECORD})
 
@@ -238,13 +264,13 @@ class _Always(Invariant):
         self.reads = reads
 
     def look(self, step: Step | None, evidence: Evidence) -> str | None:
-        return self.claim(evidence)
+        return self.ask(evidence)
 
     def end(self, evidence: Evidence) -> str | None:
-        return self.claim(evidence)
+        return self.ask(evidence)
 
 
-class _Quiescent(Invariant):
+class _Quiescent(FunctionClaim):
     declares = True
 
     def __init__(self, claim: Claim, reads: frozenset[str] | None) -> None:
@@ -253,10 +279,10 @@ class _Quiescent(Invariant):
         self.reads = reads
 
     def end(self, evidence: Evidence) -> str | None:
-        return self.claim(evidence)
+        return self.ask(evidence)
 
 
-class _Eventually(Invariant):
+class _Eventually(FunctionClaim):
     looks_at = frozenset({TURN})
 
     def __init__(self, claim: Claim, within_ms: int | None) -> None:
@@ -271,7 +297,7 @@ class _Eventually(Invariant):
         since = evidence.last_fault_ms
         if self.within_ms is None and self._met_after_ms == since:
             return None
-        wrong = self.claim(evidence)
+        wrong = self.ask(evidence)
         held, self._holds = self._holds, wrong is None
         if self._met_after_ms == since:
             return None
@@ -284,7 +310,7 @@ class _Eventually(Invariant):
         return None
 
     def end(self, evidence: Evidence) -> str | None:
-        return None if self._met_after_ms == evidence.last_fault_ms else self.claim(evidence)
+        return None if self._met_after_ms == evidence.last_fault_ms else self.ask(evidence)
 
 
 def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:
@@ -339,6 +365,10 @@ class Verdict:
     choices may end otherwise, since a program's own timers and threads are not chosen here."""
     until_ms: int | None = None
     """The time up to which it was played and judged, if timers were left that are due later."""
+    nothing: str = ""
+    """Why nothing was tried in this Run, though it breached nothing; empty if something was."""
+    waiting: tuple[str, ...] = ()
+    """The tasks that still had timers when the Run was over."""
 
     @property
     def is_held(self) -> bool:
@@ -350,11 +380,22 @@ class Verdict:
         """At least one claim was breached."""
         return self.outcome == "violated"
 
+    @property
+    def why(self) -> str:
+        """Why the Run did not decide: why nothing was tried, or the limit that it came to."""
+        return f"{UNTRIED}: {self.nothing}" if self.nothing else self.end
+
+    @property
+    def among_others(self) -> str:
+        """The outcome, for a search that plays many Runs: one in which nothing was tried breaches
+        nothing, and only all of them together say that nothing was."""
+        return "held" if self.nothing else self.outcome
+
     def __str__(self) -> str:
         by = f", attended by {' and '.join(self.attended)}" if self.attended else ""
         looked = (
             f"1 run ({self.chooser}){by}, {counted(self.turns, 'turn')}, "
-            f"{self.virtual_ms} ms virtual time, {counted(self.faults, 'fault')}"
+            f"{self.virtual_ms} ms virtual time{self._left}, {counted(self.faults, 'fault')}"
         )
         if self.is_violated:
             result = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
@@ -362,5 +403,15 @@ class Verdict:
             result = f"Held{up_to(self.until_ms)}"
             result += " in this Run, and nothing is said of others" if self.attended else ""
         else:
-            result = f"Undecided: {self.end}"
+            result = (
+                f"Undecided: {f'{UNTRIED}: ' if self.nothing else ''}{self.nothing or self.end}"
+            )
         return f"{result}. Looked at: {looked}." + (f" {self.note}" if self.note else "")
+
+    @property
+    def _left(self) -> str:
+        """Who had timers left at the end, in brackets; empty if nobody had, or at a breach."""
+        if not self.waiting or self.is_violated:
+            return ""
+        names = sorted({path.partition("/")[0] for path in self.waiting})
+        return f" ({names_of(names)} still had timers)"

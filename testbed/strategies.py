@@ -45,6 +45,8 @@ from testbed.objects import (
 from testbed.testing.run import Recipe, Run, faults_of, play, recipe_of
 from testbed.world.budget import LIMIT
 from testbed.world.fault_kinds import parse_fault
+from testbed.world.tried.judged import tried_in
+from testbed.world.tried.saying import notable
 from testbed.world.world import World
 
 __all__ = [
@@ -108,9 +110,11 @@ def runs(
         chooser = Drawn(_Draws(draw), draws_max=draws_max)
         run = play(made, chooser, switches=given, faults=allowed, driver=driver)
         event(f"{run.recipe.name}: {run.verdict.outcome}")
+        for line in notable(tried_in(run.world)):
+            event(f"{run.recipe.name}: {line}")
         # The smallest example is played once more at the end; only that one is told in full.
         is_last = getattr(current_build_context(), "is_final", True)
-        return attrs.evolve(run, is_last=is_last)
+        return attrs.evolve(run, is_last=is_last, is_one_of_many=True)
 
     return drawn()
 

@@ -1,4 +1,4 @@
-"""Words for Operations, and `counted`, which writes a number with its noun.
+"""Words for Operations; `counted`, which writes a number with its noun; names in a sentence.
 
 People say *bind* for `create pods/default/web/binding`. A verb without a word of its own goes by
 its name: `update/status`. Stories and race files use these words, so each stands for exactly one
@@ -72,7 +72,8 @@ def counted(number: int, what: str, plural: str = "s") -> str:
     return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
-def listed(texts: Sequence[str]) -> str:
-    """These texts with commas, and `and` before the last: `a, b and c`."""
-    *most, last = texts
-    return f"{', '.join(most)} and {last}" if most else last
+def names_of(names: Sequence[str], most: int = 4) -> str:
+    """These names in a sentence: `ann, ben and cid`; of many, the first, and how many more."""
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

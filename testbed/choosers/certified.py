@@ -133,9 +133,10 @@ class Certified(Chooser):
         if verdict.end != seen.end:
             yield f"it ends so: {verdict.end}; not so: {seen.end}"
         broken = tuple((each.invariant, each.said) for each in verdict.violations)
-        if (verdict.outcome, broken) != (seen.outcome, seen.broken):
-            yield f"it is {verdict.outcome} by {_names(broken)}, not {seen.outcome} by " + _names(
-                seen.broken
+        if (verdict.among_others, broken) != (seen.outcome, seen.broken):
+            yield (
+                f"it is {verdict.among_others} by {_names(broken)}, not {seen.outcome} by "
+                + _names(seen.broken)
             )
 
     def _compare(self, where: str, there: Offer, said: Offer | None) -> None:

@@ -61,6 +61,8 @@ def as_dict(verdict: Verdict, **more: Any) -> dict[str, Any]:
         "faults": verdict.faults,
         "chooser": verdict.chooser,
         "note": verdict.note,
+        **({"nothing_tried": verdict.nothing} if verdict.nothing else {}),
+        **({"waiting": list(verdict.waiting)} if verdict.waiting else {}),
         **({"attended": list(verdict.attended)} if verdict.attended else {}),
         **({} if verdict.until_ms is None else {"until_ms": verdict.until_ms}),
         **more,

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from testbed.client.handed import SETTLED, handed, refused
 from testbed.client.latency import Latency, latency_of
 from testbed.client.open_watch import OpenWatch
+from testbed.client.request_counts import RequestCounts
 from testbed.errors import ApiError
 from testbed.objects.meta import LOOKED, text_of
 from testbed.store.endpoint import Endpoint, Handler, Operation, Pause, creator_of, marks_memory
@@ -67,6 +68,8 @@ class Carrier(Protocol):
     """Requests that are half served and wait for a cursor."""
     served: Request | None
     """The request that was served in this turn."""
+    counts: RequestCounts
+    """Who was served, and who was refused what."""
     latencies: list[Latency]
     """What the scenario states of how long requests take."""
 
@@ -227,10 +230,13 @@ class Request:
         try:
             pause = self._serve(table)
         except StopIteration as done:
+            operation = self.operation
+            self.wire.counts.served[self.role.name, operation.plural, operation.verb] += 1
             if turn is not None:
                 self._note(_revision_of(done.value), "")
             self.answer(done.value, None, after_ms)
         except ApiError as error:
+            self.wire.counts.refuse(self.role.name, self.operation, error)
             if turn is not None:
                 self._note("", error.reason)
             self.answer(None, error, after_ms)

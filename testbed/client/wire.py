@@ -14,6 +14,7 @@ from typing import Any
 from testbed.client.handed import SETTLED, handed, refused
 from testbed.client.open_watch import OpenWatch, Streams
 from testbed.client.request import Post, Request
+from testbed.client.request_counts import RequestCounts
 from testbed.errors import CONNECTION_LOST, ApiError, Crashed, TimedOut, Unavailable, WatchBroken
 from testbed.store.endpoint import Endpoint, Operation, Pause
 from testbed.store.footprint import HISTORY, LOG, Footprint
@@ -40,6 +41,8 @@ class Wire:
         """Requests that are half served and wait for a cursor."""
         self.served: Request | None = None
         """The request that was served in this turn, and so has made the commits of the turn."""
+        self.counts = RequestCounts()
+        """Who was served, and who was refused what."""
         self.streams = Streams(table)
         self.latencies = self.streams.latencies
         self.look_back: Callable[[], None] = lambda: None
@@ -90,10 +93,12 @@ class Wire:
                 table.marks.is_served = False
         except StopIteration as done:
             value = done.value
+            self.counts.served[life.role.name, operation.plural, operation.verb] += 1
             if isinstance(value, Watch):
                 value = OpenWatch(self.streams, post, value, life, operation)
             return value if value.__class__ in SETTLED else handed(value)
         except ApiError as error:
+            self.counts.refuse(life.role.name, operation, error)
             raise refused(error) from None
         except Exception as error:
             # The Endpoint is broken, not its caller. The error ends the Run, and the actor gets

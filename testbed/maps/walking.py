@@ -152,7 +152,7 @@ class Walker(Chooser):
             self._looks.add(TIME)
         number, at = self._way[-1]
         place = self.graph.places[number]
-        end = end_found(verdict.outcome, verdict.end, verdict.violations)
+        end = end_found(verdict.among_others, verdict.end, verdict.violations)
         if place.arcs[at].same != RESTS:
             raise HarnessBug(f"a map was not asked before a Run ended: {verdict.end}")
         self.graph.connect(number, at, number)

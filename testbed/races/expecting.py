@@ -40,7 +40,7 @@ class Side:
         breached = {violation.invariant for violation in verdict.violations}
         if expected.violates:
             return expected.violates in breached
-        if verdict.is_held or not expected.holds:
+        if verdict.is_held or verdict.nothing or not expected.holds:
             return verdict.is_held
         return verdict.end == "quiet" and breached.isdisjoint((*expected.holds, *of_every_world()))
 

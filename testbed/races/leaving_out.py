@@ -214,7 +214,7 @@ def _calm(race: Race) -> Race:
 
 def _breached(verdict: Verdict) -> set[str]:
     """Return the claims that were breached; Undecided counts as one more, since any may be."""
-    undecided = set() if verdict.is_held or verdict.is_violated else {verdict.outcome}
+    undecided = {"undecided"} if verdict.among_others == "undecided" else set()
     return {violation.invariant for violation in verdict.violations} | undecided
 
 

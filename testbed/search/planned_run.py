@@ -105,6 +105,8 @@ class Outcome:
     """Words for what claims have seen of it and allow."""
     until_ms: int | None = None
     """The time up to which it was played and judged, if timers were left that are due later."""
+    tried: Any = None
+    """What was tried in it, as `TriedCounts.as_data`; None if it was not played to an end."""
 
     @property
     def is_violated(self) -> bool:

@@ -39,6 +39,7 @@ from testbed.turns.trace import Step, Trace
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
 from testbed.world.scenario import Scenario, find
+from testbed.world.tried.judged import tried_in
 from testbed.world.users_code import import_first_from
 from testbed.world.world import World
 
@@ -193,7 +194,7 @@ def outcome_of(planned: PlannedRun, world: World, verdict: Verdict, observed: Ob
     return Outcome(
         planned.run,
         planned.chooser,
-        "cut" if is_cut else verdict.outcome,
+        "cut" if is_cut else verdict.among_others,
         verdict.end,
         verdict.turns,
         verdict.virtual_ms,
@@ -207,4 +208,5 @@ def outcome_of(planned: PlannedRun, world: World, verdict: Verdict, observed: Ob
         world.judge.was_compared,
         tuple(world.judge.allowed),
         verdict.until_ms,
+        tried_in(world).as_data(),
     )

@@ -34,6 +34,7 @@ from testbed.search.player import Player
 from testbed.search.portfolio import NEW_FINDING, NEW_PAIR, NEW_WAY, Portfolio
 from testbed.turns.garbage import collected_between
 from testbed.world.fault_kinds import parse_fault
+from testbed.world.tried.counts import TriedCounts
 
 INTERRUPTED = "interrupted"
 TIME_IS_UP = "time is up"
@@ -116,6 +117,7 @@ class Search:
         """How many Runs `confluent` has compared with nothing, for each reason."""
         self.allowed: dict[str, int] = {}
         """In how many Runs claims have seen what they allow, for each word."""
+        self.tried = TriedCounts()
         self.stopped = ""
         """Why it stopped before it was done; empty if it did not."""
         self.is_exhausted = False
@@ -228,6 +230,8 @@ class Search:
         self.until_ms = self.until_ms if outcome.until_ms is None else outcome.until_ms
         for word in outcome.allowed:
             self.allowed[word] = self.allowed.get(word, 0) + 1
+        if outcome.tried is not None:
+            self.tried = self.tried.add(TriedCounts.of(outcome.tried))
         self.learned.add(outcome.profile)
         new_pairs, new_ways = self.coverage.add(outcome.run, outcome.profile.pairs)
         earned = NEW_WAY * new_ways + NEW_PAIR * bool(new_pairs)

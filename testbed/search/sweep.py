@@ -81,9 +81,20 @@ class Swept:
     left: int
     """How many places were left out because `runs_max` was reached."""
 
+    @property
+    def why_nothing(self) -> str:
+        """Why nothing was tried, neither in the calm run nor in any other; empty if it was."""
+        verdicts = [self.calm, *(cell.verdict for cell in self.cells)]
+        return self.calm.nothing if all(verdict.nothing for verdict in verdicts) else ""
+
     def of(self, outcome: str) -> list[Cell]:
-        """Return the cells with that outcome: held, violated or undecided."""
-        return [cell for cell in self.cells if cell.verdict.outcome == outcome]
+        """Return the cells with that outcome: held, violated or undecided. If nothing was tried in
+        any, none of them has held."""
+        return [cell for cell in self.cells if self.outcome_of(cell) == outcome]
+
+    def outcome_of(self, cell: Cell) -> str:
+        """Return the outcome of a cell among the others."""
+        return "undecided" if self.why_nothing else cell.verdict.among_others
 
 
 def sweep(

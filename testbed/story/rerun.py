@@ -60,7 +60,7 @@ class Rerun(Chooser):
             return None
         verdict, _ = played
         is_broken = any(violation.invariant == claim for violation in verdict.violations)
-        return is_broken or (False if verdict.is_held else None)
+        return is_broken or (False if verdict.among_others == "held" else None)
 
     @property
     def is_replaying(self) -> bool:

@@ -105,9 +105,10 @@ class Stage:
             self.shown = Shown(verdict, tuple(choices), faults)
 
     def _has_held(self, verdict: Verdict) -> bool:
-        if verdict.is_held or (verdict.outcome == "undecided" and verdict.end.startswith(CUT)):
+        outcome = verdict.among_others
+        if outcome == "held" or (outcome == "undecided" and verdict.end.startswith(CUT)):
             return True
-        is_out = verdict.outcome == "undecided" and verdict.end.startswith(OUT_OF_TIME)
+        is_out = outcome == "undecided" and verdict.end.startswith(OUT_OF_TIME)
         return self.runs_out and is_out
 
 

@@ -66,7 +66,7 @@ class NotedTurn(NamedTuple):
 
 def outcome_of(verdict: Verdict) -> tuple[str, str, int]:
     """The Verdict of a Run in short: what it was, why it ended, after how many turns."""
-    return verdict.outcome, verdict.end, verdict.turns
+    return verdict.among_others, verdict.end, verdict.turns
 
 
 def actors_of(world: World, program: str) -> list[str]:

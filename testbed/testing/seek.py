@@ -17,7 +17,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.choosers.urw import URW
 from testbed.errors import UnknownName
 from testbed.fault import Fault
-from testbed.invariant import Verdict
+from testbed.invariant import UNTRIED, Verdict
 from testbed.races.playing import race_of
 from testbed.races.shrink import Shrunk, shrink
 from testbed.search.effort import EFFORTS
@@ -27,6 +27,9 @@ from testbed.turns.option import Choice
 from testbed.words import counted
 from testbed.world.fault_kinds import check_aim
 from testbed.world.scenario import Scenario, play_runs
+from testbed.world.tried.counts import TriedCounts
+from testbed.world.tried.judged import tried_in
+from testbed.world.tried.saying import notable
 from testbed.world.world import World
 
 SAMPLERS = (URW, SURW, POS, PCT)
@@ -46,6 +49,8 @@ class Sought:
     """How many Runs `confluent` has compared with nothing."""
     shrunk: Shrunk | None
     """The first breach, as the smallest race for it; None if there was none."""
+    tried: TriedCounts = attrs.field(factory=TriedCounts)
+    """What was tried in all Runs together."""
 
     def must_hold(self) -> None:
         """Raise NotHeld, with the story, if a race was found or if no Run came to its end."""
@@ -54,6 +59,9 @@ class Sought:
             invariant = self.shrunk.violation.invariant
             name = f"{self.recipe.build.__name__}-{invariant}"
             raise not_held(invariant)(self.failure_text(name))
+        if nothing := self.tried.why_nothing:
+            lines = [f"{UNTRIED}: {nothing}", *notable(self.tried)]
+            raise not_held("undecided")("\n".join((self.looked, *lines)))
         if len(self.undecided) == self.runs:
             raise not_held("undecided")(f"{self.looked}\n{self.undecided[0]}")
 
@@ -115,13 +123,14 @@ def seek(
         check_aim(fault, (*world.table.roles, *world.wire.posts))
     undecided: list[Verdict] = []
     found: list[list[Choice]] = []
-    not_compared = 0
+    not_compared, tried = 0, TriedCounts()
 
     def look(world: World) -> bool:
-        nonlocal not_compared
+        nonlocal not_compared, tried
         assert world.verdict is not None
         not_compared += bool(world.judge.not_compared)
-        if world.verdict.outcome == "undecided":
+        tried = tried.add(tried_in(world))
+        if world.verdict.among_others == "undecided":
             undecided.append(world.verdict)
         if world.verdict.is_violated:
             found.append(world.trace.choices)
@@ -140,6 +149,7 @@ def seek(
                 driver="direct",
             )
     if not found:
-        return Sought(scenario, played, tuple(undecided), not_compared, None)
+        return Sought(scenario, played, tuple(undecided), not_compared, None, tried)
     race = race_of(scenario, switches or {}, found[0], faults=allowed)
-    return Sought(scenario, played, tuple(undecided), not_compared, shrink(race, scenario))
+    small = shrink(race, scenario)
+    return Sought(scenario, played, tuple(undecided), not_compared, small, tried)

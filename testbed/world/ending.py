@@ -84,6 +84,11 @@ class Ending:
             return []
         return pending.overdue(lateness_ms)
 
+    @property
+    def idle_told(self) -> str:
+        """From when on the Run was idle; empty if it was not."""
+        return self.idle.told if self.is_idle else ""
+
     def has_room(self, turns: int, instant_turns: int) -> bool:
         """Whether one more turn may be played before time passes."""
         budget = self._budget

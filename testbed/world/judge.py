@@ -20,6 +20,7 @@ from testbed.invariant import (
     SERVED,
     TURN,
     Evidence,
+    FunctionClaim,
     Invariant,
     Violation,
 )
@@ -30,6 +31,7 @@ from testbed.turns.table import Table
 from testbed.turns.trace import Step
 from testbed.world.audited_evidence import asked, shown_less
 from testbed.world.seen_store import SeenStore
+from testbed.world.tried.subject import Subject
 
 LISTS = {RECORDS: RECORD, DEATHS: DEATH}
 """The occasions at which something is added to the lists that a claim may read."""
@@ -49,6 +51,8 @@ class Judge:
         self._evidence = evidence
         if table.audits:
             evidence.ask = lambda claim, look: shown_less(claim, evidence, look)
+        self.own: list[Invariant] = []
+        """The claims that the scenario makes, beside those that every World has."""
         self._invariants: list[Invariant] = []
         self._lookers: dict[str, list[Invariant]] = {}
         self._looked: set[str] | None = None
@@ -91,6 +95,14 @@ class Judge:
                 self._noted.append(invariant)
             for occasion in invariant.looks_at:
                 self._lookers.setdefault(occasion, []).append(invariant)
+
+    def claim_own(self, *invariants: Invariant) -> None:
+        """Add those that the scenario makes, and note whether there was anything to judge."""
+        self.claim(*invariants)
+        self.own += invariants
+        for invariant in invariants:
+            if isinstance(invariant, FunctionClaim):
+                invariant.subject = Subject()
 
     def count(self, served: ServedSoFar) -> None:
         """Count there what is served from now on. It is no claim, so no order matters to it."""

@@ -24,6 +24,7 @@ from testbed.world.budget import Budget
 from testbed.world.ending import End, Ending
 from testbed.world.gate import Gate
 from testbed.world.judge import Judge
+from testbed.world.tried.judged import judged, who_waits
 
 IN_FLIGHT = frozenset({SERVE, ANSWER, FEED, DELIVER})
 """The kinds of turns that carry what programs ask and hear."""
@@ -360,25 +361,24 @@ class Play(Head):
         no part of the trace."""
         self._end = end.why
         table, violations, attendance = self._table, self._judge.violations, self._attendance
-        idle = self._idle.told if self._ending.is_idle and end.outcome != "undecided" else ""
-        notes = (
-            idle,
-            self._chooser.note,
-            attendance.note if attendance else "",
-            *self._judge.notes,
-        )
+        said = attendance.note if attendance else ""
+        notes = (self._ending.idle_told, self._chooser.note, said, *self._judge.notes)
         table.marks = self._store.marks = Marks()
+        struck = self._world.faults_struck
+        outcome, nothing = judged(self._world, end.outcome, self._turns_played, struck)
         self.verdict = Verdict(
-            "violated" if violations else end.outcome,
+            "violated" if violations else outcome,
             end.why,
             tuple(violations),
             self._turns_played,
             table.now_ms,
-            self._world.faults_struck,
+            struck,
             self._title,
             " ".join(filter(None, notes)),
             tuple(sorted((*attendance.names, *attendance.guests))) if attendance else (),
             self._budget.until_ms if table.pending.never or attendance else None,
+            nothing,
+            who_waits(table),
         )
         last = {
             "end": end.why,

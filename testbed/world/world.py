@@ -211,7 +211,7 @@ class World:
 
     def claim(self, *invariants: Invariant) -> None:
         """Judge the Run by these, too."""
-        self.judge.claim(*invariants)
+        self.judge.claim_own(*invariants)
         if declaring := [each for each in invariants if each.reads]:
             place = place_of_call()
             self._claimed += [Claimed(each, place) for each in declaring]

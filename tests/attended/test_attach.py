@@ -126,3 +126,38 @@ def test_no_folder_of_an_earlier_play_is_written_over(tmp_path: Path) -> None:
 def test_the_interval_is_exact(hits: int, plays: int, low: float, high: float) -> None:
     """That of Clopper and Pearson."""
     assert Frequency(hits, plays).interval == pytest.approx((low, high), abs=2e-5)
+
+
+ASKS = (
+    "import json, os, urllib.error, urllib.request; "
+    "at = json.load(open(os.environ['KUBECONFIG']))['clusters'][0]['cluster']['server']; "
+    "pods = at + '/api/v1/namespaces/default/pods'; "
+)
+REFUSED = """{"metadata": {"name": "No Name"}, "spec": {"containers": []}}"""
+IDLE = {
+    "only looks": f"{ASKS} urllib.request.urlopen(pods).read()",
+    "is refused everything": (
+        f"{ASKS} asked = urllib.request.Request(pods, {REFUSED.encode()!r}, "
+        "{'content-type': 'application/json'})\n"
+        "for _ in range(3):\n"
+        "    try: urllib.request.urlopen(asked)\n"
+        "    except urllib.error.HTTPError: pass\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("script", IDLE.values(), ids=IDLE)
+def test_a_program_that_writes_nothing_is_never_held(
+    script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing was tried, though an actor does its part; also without the program. One that ends at
+    once, or asks nothing, is refused before."""
+    idle = shlex.join([sys.executable, "-c", script])
+    programs = ["--as", f"alpha={idle}"]
+    waits = ["--quiet", "0.2", "--silence", "0.5", "--out", str(tmp_path)]
+    assert main(["attach", "double_bind", *programs, *waits, "--json"]) == 3
+    (play,) = json.loads(capsys.readouterr().out)["plays"]
+    assert play["nothing_tried"].startswith("no write of alpha was served")
+    assert dict(play["tried"]["wrote"])["alpha"] == 0 < dict(play["tried"]["wrote"])["beta"]
+    assert main(["replay", str(tmp_path / "1" / "trace.jsonl")]) == 3
+    assert "Undecided: nothing was tried: no write of alpha was served" in capsys.readouterr().out

@@ -50,7 +50,10 @@ def test_a_hostile_program_writes_nothing_and_holds_up_nobody(
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert verdict.is_held, str(verdict)
+    assert verdict.end == "quiet", str(verdict)
+    assert verdict.why.startswith(
+        "nothing was tried: no write of patient and rude was served; rude"
+    )
     assert written(tmp_path, "rude") == ["that was all"]
     assert (world.store.revision, world.store.snapshot("")) == before
     assert {*written(tmp_path, "patient")[1:-1]} == {f"{ASKED} 200"}

@@ -115,7 +115,7 @@ def test_a_run_that_ends_leaves_nothing(driver: str, tmp_path: Path) -> None:
     """Nor has this process more descriptors open than before."""
     before = descriptors()
     made = world(tmp_path, client("stubborn"))
-    assert made.run(Calm(), driver=driver).is_held
+    assert made.run(Calm(), driver=driver).end == "quiet"
     assert written(tmp_path, "alpha") == ["it stays"]
     has_gone(tmp_path)
     assert descriptors() == before
@@ -160,7 +160,7 @@ def test_a_run_that_fails_leaves_nothing(
 def test_what_a_program_has_left_behind_goes_with_it(tmp_path: Path) -> None:
     """It ends by itself, and in order; what it has started does not."""
     made = world(tmp_path, client("stubborn", "goes"))
-    assert made.run(Calm()).is_held
+    assert made.run(Calm()).end == "quiet"
     has_gone(tmp_path)
 
 
@@ -259,7 +259,7 @@ def test_a_flood_of_output_is_bounded(tmp_path: Path) -> None:
     """Of what a program writes the beginning and the end are kept."""
     flood = FLOODS.format(asker=str(HERE / "clients" / "asker.py"))
     made = world(tmp_path, (PYTHON, "-c", flood))
-    assert made.run(Calm()).is_held
+    assert made.run(Calm()).end == "quiet"
     log = tmp_path / "alpha.log"
     assert OUTPUT_BYTES_MAX < log.stat().st_size < OUTPUT_BYTES_MAX + 2 * END_BYTES
     with log.open("rb") as file:

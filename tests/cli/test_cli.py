@@ -516,7 +516,7 @@ def test_a_run_that_reaches_a_limit_is_undecided(run: Run) -> None:
 
 def test_run_tells_its_verdict_to_programs(run: Run) -> None:
     """One object with stable keys, whatever the verdict; exit codes as ever."""
-    keys = [*VERDICT_KEYS, "scenario", "switches", "trace", "again"]
+    keys = [*VERDICT_KEYS, "scenario", "switches", "trace", "tried", "again"]
     held = run("run", "lost_update", "--json", "--switch", "guard=on", "--switch", "writers=3")
     assert (held.code, held.err, list(held.json)) == (0, "", keys)
     assert held.json["switches"] == {"guard": "on", "writers": 3}

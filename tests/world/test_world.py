@@ -188,7 +188,7 @@ def test_a_chooser_is_told_in_order(driver: str) -> None:
     world.allow(Crash(times_max=2), Stall())
     verdict = world.run(chooser, driver=driver, number=1)
     assert chooser.told == [
-        "begin test 1 3", "choose", "ended 1", "choose", "ended 2", "end held 2",
+        "begin test 1 3", "choose", "ended 1", "choose", "ended 2", "end undecided 2",
     ]  # fmt: skip
     assert ended == ["alpha", "beta"]
     assert str(verdict).endswith("0 faults. It told everything.")

@@ -45,7 +45,8 @@ class Classes:
         if digest in self._forms:
             return False
         self._forms.add(digest)
-        self.outcomes[verdict.outcome] = self.outcomes.get(verdict.outcome, 0) + 1
+        outcome = verdict.among_others
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
         timed = [s.option for s in steps if s.kind == WAKE and s.option.is_timed]
         self._timers.update([(option.path, option.verb) for option in timed])
         if self.keeps:
@@ -89,4 +90,4 @@ def _seen(
     broken = tuple((each.invariant, each.said) for each in verdict.violations)
     lates = tuple(late_part(step, turn.did) for step, turn in zip(steps, turns, strict=True))
     whole = (tuple(turns), lates, tuple(places[: len(turns)]), tuple(offers))
-    return Seen(verdict.outcome, verdict.end, broken, *whole)
+    return Seen(verdict.among_others, verdict.end, broken, *whole)

@@ -33,6 +33,8 @@ from testbed.races.race import Race
 from testbed.races.trust import line_for, trust_in, words_for
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
+from testbed.world.tried.judged import tried_in
+from testbed.world.tried.saying import notable
 
 WORST_FIRST = ("violated", "undecided", "held")
 
@@ -164,6 +166,8 @@ def _tell(plays: list[_Play], file: NamedRace, places: Places, again: str) -> No
     for said, times in _notes(plays, file).items():
         say(said if len(plays) == 1 else f"{said} So in {times} of {len(plays)} plays.")
     say(str(verdict))
+    for line in [] if verdict.is_violated else notable(tried_in(told.side.played.world)):
+        say(line)
     if len(plays) > 1:
         say("\n".join(_summary(plays)))
     else:
@@ -224,6 +228,7 @@ def _tell_json(plays: list[_Play], file: NamedRace, places: Places, again: str) 
                     seconds=round(play.seconds, 3),
                     as_expected=None if play.side.expected is None else play.side.is_met,
                     trace=str(play.place / TRACE),
+                    tried=tried_in(play.side.played.world).as_dict(),
                 )
                 for play in plays
             ],

@@ -24,6 +24,7 @@ from testbed.cli.races import (
 from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.code.files import read_bytes
 from testbed.errors import RaceRefused, ScenarioError
+from testbed.invariant import UNTRIED
 from testbed.races.expecting import Side, both_sides, pair_of
 from testbed.races.racefile import parse
 from testbed.races.rewriting import kept
@@ -77,7 +78,7 @@ def command(
     say(f"pytest collects it with your tests (`pytest {shlex.quote(str(path))}`). By hand: {check}")
     if red is None:
         return GREEN
-    what = "why it comes to no end" if _is_open(red) else "how it breaks, and mend it"
+    what = f"why {_why_open(red)}" if _is_open(red) else "how it breaks, and mend it"
     say(f"Next: see {what}: {line_for('replay', str(path), trust, *_set(red))}")
     return RED
 
@@ -106,7 +107,7 @@ def _tell(pair: list[Side], path: Path, file: str) -> None:
         now = _how_green(pair)
     elif is_pair:
         is_open = all(map(_is_open, red))
-        now = "red, it comes to no end" if is_open else "red, the guard does not hold"
+        now = f"red, {_why_open(red[0])}" if is_open else "red, the guard does not hold"
     else:
         now = "red, the code is to be mended" if red else (
             "green already: the race does not happen any more"
@@ -143,8 +144,13 @@ def _said(side: Side) -> str:
 
 
 def _is_open(side: Side) -> bool:
-    """Whether its Run was cut off at a limit, so that it says nothing."""
+    """Whether its Run says nothing: it was cut off at a limit, or nothing was tried in it."""
     return side.played.verdict.outcome == "undecided"
+
+
+def _why_open(side: Side) -> str:
+    """Why its Run says nothing, in a few words."""
+    return UNTRIED if side.played.verdict.nothing else "it comes to no end"
 
 
 def _as_dict(side: Side) -> dict[str, Any]:

@@ -36,7 +36,11 @@ from testbed.world.chooser_by_name import maker_of
 from testbed.world.chooser_kinds import known
 from testbed.world.fault_kinds import check_aim, parse_fault
 from testbed.world.scenario import Scenario, find
+from testbed.world.tried.judged import tried_in
+from testbed.world.tried.saying import figures, notable
 from testbed.world.world import World
+
+STATS = "Also print what was tried: requests served and refused, timers, claims, faults."
 
 
 @click.command("run", epilog=EXIT_CODES)
@@ -48,6 +52,7 @@ from testbed.world.world import World
 @click.option("--switch", "switches", multiple=True, metavar="K=V", help=SWITCH)
 @click.option("--trace", "trace_file", metavar="FILE", help="Record the Run in this file.")
 @click.option("--scenario-path", metavar="DIR", help=SCENARIO_PATH)
+@click.option("--stats", is_flag=True, help=STATS)
 @own_policies
 @how_to_play
 def command(
@@ -58,6 +63,7 @@ def command(
     switches: tuple[str, ...],
     trace_file: str | None,
     scenario_path: str | None,
+    stats: bool,
     driver: str,
     audit: bool,
     twice: bool,
@@ -98,17 +104,20 @@ def command(
     if as_json:
         return _tell_json(world, trace_file, again)
     recorded = trace_file and line_for("replay", trace_file, trust_in(recipe.name, folders))
-    return _tell(world, f"Recorded: {recorded}" if recorded else f"Again: {again}")
+    return _tell(world, f"Recorded: {recorded}" if recorded else f"Again: {again}", stats=stats)
 
 
 def _tell_json(world: World, trace_file: str | None, again: str) -> int:
     assert world.verdict is not None
-    more = {"scenario": world.scenario, "switches": world.switches, "trace": trace_file}
+    tried = tried_in(world).as_dict()
+    more = {
+        "scenario": world.scenario, "switches": world.switches, "trace": trace_file, "tried": tried,
+    }  # fmt: skip
     say_json(as_dict(world.verdict, **more, again=again))
     return exit_code(world.verdict)
 
 
-def _tell(world: World, last: str) -> int:
+def _tell(world: World, last: str, *, stats: bool) -> int:
     verdict = world.verdict
     assert verdict is not None
     if verdict.is_violated:
@@ -116,6 +125,11 @@ def _tell(world: World, last: str) -> int:
 
         say(story(world.trace, verdict) + "\n")
     say(str(verdict))
+    tried = tried_in(world)
+    for line in [] if verdict.is_violated else notable(tried):
+        say(line)
+    for line in figures(tried) if stats else ():
+        say(f"  {line}")
     say(last)
     return exit_code(verdict)
 

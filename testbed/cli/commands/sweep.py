@@ -217,7 +217,7 @@ def _table(swept: Swept, runs: list[tuple[int, str]]) -> list[str]:
     rows: dict[tuple[int, str, str, str], dict[str, str]] = {}
     for cell in swept.cells:
         place = cell.place
-        outcome = cell.verdict.outcome
+        outcome = swept.outcome_of(cell)
         if cell.verdict.is_violated:
             outcome += f" [{runs.index((place.turn, place.target)) + 1}]"
         row = (place.step, place.actor, place.operation, place.target)
@@ -236,7 +236,7 @@ def _summary(swept: Swept) -> str:
     outcomes = ", ".join(f"{len(found)} {o}" for o in OUTCOMES if (found := swept.of(o)))
     summary = f"{swept.fault.word}: {runs} for {places}: {outcomes}."
     if undecided := swept.of("undecided"):
-        summary += f"\nUndecided: {undecided[0].verdict.end}."
+        summary += f"\nUndecided: {undecided[0].verdict.why}."
     if swept.left:
         more = swept.runs * 10
         summary += f"\nLeft out: {counted(swept.left, 'place')}. Next: --runs-max {more}"
@@ -251,6 +251,7 @@ def _content(
     cells = []
     for cell in swept.cells:
         line = as_dict(cell.verdict, **attrs.asdict(cell.place))
+        line["verdict"] = swept.outcome_of(cell)
         if cell.verdict.is_violated:
             number = runs.index((cell.place.turn, cell.place.target))
             line |= {"race": reds[number].race.text(), "again": again[number]}

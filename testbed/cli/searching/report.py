@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from testbed.cli.searching.folder import Races
-from testbed.invariant import up_to
+from testbed.invariant import UNTRIED, up_to
 from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.search.finding import Finding
 from testbed.search.search import Search
 from testbed.story.explain import story
-from testbed.words import counted, listed
+from testbed.words import counted, names_of
 from testbed.world.scenario import Scenario
+from testbed.world.tried.saying import notable
 from testbed.world.world import World
 
 RETOLD_MAX = 4
@@ -40,6 +41,8 @@ def why_undecided(search: Search) -> str:
         return f"{undecided} of {counted(search.runs, 'run')} did not come to an end: {end}"
     if not search.runs:
         return "no run was played"
+    if why := search.tried.why_nothing:
+        return f"{UNTRIED}: {why}"
     if search.not_compared and (search.to_the_end or not search.compared):
         return compared_line(search)
     return ""
@@ -94,8 +97,8 @@ def deadline_line(world: World) -> str:
     if not names or world.budget.lateness_ms is not None:
         return ""
     return (
-        f"{listed(names)} must come true in time, and what is held back may be late for any time: "
-        "world.limit(lateness_ms=5_000), or --limit lateness_ms=5s, says how late anything may be"
+        f"{names_of(names)} must come true in time, and what is held back may be late for any "
+        "time: world.limit(lateness_ms=5_000), or --limit lateness_ms=5s, says how late it may be"
     )
 
 
@@ -103,6 +106,22 @@ def allowed_line(search: Search) -> str:
     """In how many Runs claims have seen what they allow; empty if in none."""
     runs = [f"{word} in {counted(count, 'run')}" for word, count in sorted(search.allowed.items())]
     return f"Seen, and no violation: {', '.join(runs)}." if runs else ""
+
+
+def verdicts_of(search: Search) -> dict[str, int]:
+    """How many Runs ended in each verdict. If nothing was tried in any, none of them has held."""
+    if not search.tried.why_nothing:
+        return search.verdicts
+    verdicts = dict(search.verdicts)
+    verdicts["undecided"] = verdicts.get("undecided", 0) + verdicts.pop("held", 0)
+    return verdicts
+
+
+def said_lines(search: Search) -> list[str]:
+    """The verdict; what claims have seen and allow; and what never happened in any Run, unless a
+    claim was breached, which is told instead."""
+    never = [] if search.found else notable(search.tried)
+    return [verdict_line(search), *filter(None, (allowed_line(search),)), *never]
 
 
 def shares_line(search: Search) -> str:
@@ -192,10 +211,11 @@ def as_dict(search: Search, races: Races, **more: Any) -> dict[str, Any]:
         "verdict": outcome_of(search),
         "said": verdict_line(search),
         "runs": search.runs,
-        "verdicts": search.verdicts,
+        "verdicts": verdicts_of(search),
         "compared": search.compared,
         "not_compared": search.not_compared,
         "allowed": search.allowed,
+        "tried": search.tried.as_dict(),
         "level": search.level,
         **({} if search.until_ms is None else {"until_ms": search.until_ms}),
         "breaches": search.findings.breaches,

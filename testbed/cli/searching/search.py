@@ -31,19 +31,20 @@ from testbed.cli.searching.junit import write_junit
 from testbed.cli.searching.live import SearchProgress
 from testbed.cli.searching.pages import Pages, pages_in
 from testbed.cli.searching.report import (
-    allowed_line,
     as_dict,
     compared_line,
     deadline_line,
     finding_text,
     is_all_calm,
     outcome_of,
+    said_lines,
     shares_line,
     verdict_line,
     why_undecided,
 )
 from testbed.cli.show import CODES, say_json
 from testbed.errors import ScenarioError, UnknownName
+from testbed.invariant import UNTRIED
 from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.crossing import Crossing
 from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
@@ -283,9 +284,8 @@ def _show_report(
     else:
         for report in search.engine.reports:
             say(f"Note: {report}.")
-        say(verdict_line(search))
-        if allowed := allowed_line(search):
-            say(allowed)
+        for line in said_lines(search):
+            say(line)
         if played:
             say(f"One that did not come to an end: {played}")
         if shares := shares_line(search):
@@ -342,6 +342,8 @@ def _certify(
         return "", ""
     if search.not_compared:
         return "", f"no certificate: {compared_line(search)}."
+    if nothing := search.tried.why_nothing:
+        return "", f"no certificate: {UNTRIED}: {nothing}."
     short = wishes.task.scenario.rpartition(":")[2]
     Path(wishes.out).mkdir(parents=True, exist_ok=True)
     path = Path(wishes.out, f"{short}.certificate.jsonl")

@@ -39,15 +39,13 @@ from testbed.store.change import Change
 from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import is_timer
 from testbed.turns.table import Table
-from testbed.words import listed
+from testbed.words import names_of
 
 CALM_MIN = 2
 """How often time must have passed without a change before anybody is visited."""
 OFTEN = 6
 """How many visits at one point are looked at closely; later only those at powers of two, and the
 next ones, so that a round that never comes back costs little."""
-NAMED_MAX = 4
-"""How many actors are named, of those who go round or keep the Run awake."""
 
 
 class _Round:
@@ -234,18 +232,13 @@ class Idle:
         if not names:
             return ""
         rounds = [f"{name} looks every {self._rounds[name].lap_ms:,} ms" for name in names]
-        return f"Idle from {self._since_ms:,} ms on: {_some(rounds)}, and nothing changes."
+        return f"Idle from {self._since_ms:,} ms on: {names_of(rounds)}, and nothing changes."
 
     @property
     def awake(self) -> str:
         """Who keeps the Run awake though nothing changes, and how; empty if that is not known."""
         timers = self._waiting()[0]
-        return _some([
+        return names_of([
             f"{name} {one.why}" for name, one in sorted(self._rounds.items())
             if name in timers and one.why and not one.is_settled
         ])  # fmt: skip
-
-
-def _some(texts: Sequence[str]) -> str:
-    more = len(texts) - NAMED_MAX
-    return listed([*texts[:NAMED_MAX], *([f"{more} more"] if more > 0 else [])]) if texts else ""

@@ -136,7 +136,7 @@ def _note(played: PlayedAlternative, shown: _Shown, seed: int) -> None:
     for violation in verdict.violations:
         played.breached.setdefault(violation.invariant, seed)
     if verdict.outcome == "undecided":
-        played.ends.setdefault(verdict.end, seed)
+        played.ends.setdefault(verdict.why, seed)
     elif verdict.end not in AT_REST:
         played.cut[verdict.end] += 1
     for name, sample in samples.items():
