@@ -3,8 +3,8 @@
 The files and folders below are in reading order: each imports only what stands before it. A folder
 is a room. Its `__init__` says what it is for, what it may use, and in which order to read it.
 
-In order: errors, version, code, objects, words, switches, policy, child, store, turns,
-  client, fault, faults, invariant, invariants, chooser, choosers, world, attended, races, search,
+In order: errors, version, code, objects, words, switches, policy, child, store, turns, client,
+  fault, faults, invariant, invariants, chooser, choosers, world, attended, races, search,
   story, testing, maps, page, teaching.
 Doors, in order: __init__, strategies, pytest_plugin, checks, cli, __main__.
 
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from testbed.client.client import Client
     from testbed.errors import ApiError, Conflict, Expired, NotFound, Unavailable
     from testbed.fault import Fault
-    from testbed.invariant import Evidence, Invariant, Verdict, always, eventually, quiescent
+    from testbed.invariant import Evidence, Invariant, always, eventually, quiescent
     from testbed.invariants.confluence import confluent
     from testbed.invariants.lasso.no_lasso import no_lasso
     from testbed.store.endpoint import BETWEEN, Operation, Pause
     from testbed.store.selector import Selector
     from testbed.store.store_endpoint import StoreEndpoint
     from testbed.turns.trace import Trace
+    from testbed.turns.verdict import Verdict
     from testbed.world.keeping import scenario
     from testbed.world.scenario import Scenario
     from testbed.world.world import World
@@ -65,7 +66,7 @@ _HOMES = {
     "Trace": "turns.trace",
     "Unavailable": "errors",
     "Uniform": "choosers.uniform",
-    "Verdict": "invariant",
+    "Verdict": "turns.verdict",
     "World": "world.world",
     "always": "invariant",
     "confluent": "invariants.confluence",

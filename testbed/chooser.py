@@ -9,11 +9,11 @@ from typing import Any, Final, final
 import attrs
 
 from testbed.code.quick import quick
-from testbed.invariant import Verdict
 from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.shared import Both
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 
 
 @final

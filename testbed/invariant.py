@@ -1,4 +1,4 @@
-"""Invariant: a named claim. Violation: one breach of it, a value. Verdict: what a Run has shown."""
+"""Invariant: a named claim, and what it may look at."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from functools import partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from typing import Any, ClassVar, Protocol
 
-import attrs
-
 from testbed.client.request import Request
 from testbed.client.wire import Wire
-from testbed.code.quick import quick
 from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError, shown
 from testbed.store.change import Change
@@ -21,7 +18,6 @@ from testbed.turns.life import Death, Role
 from testbed.turns.option import Choice
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step
-from testbed.words import counted, names_of
 
 MANY = (tuple, list, set, frozenset)
 NOT_PLAIN = CO_COROUTINE | CO_GENERATOR | CO_ASYNC_GENERATOR
@@ -36,6 +32,9 @@ RECORDS, DEATHS = "records", "deaths"
 PlayLap = Callable[[Sequence[Happening], int], str | None]
 """Given what has happened up to the end of a lap, and at which place of it the lap began, what
 `no_lasso` says when the lap is played again and again."""
+GoOn = Callable[[Sequence[Happening]], tuple[str | None, str]]
+"""Given what has happened, what `no_lasso` says when all goes on calmly from there; or else None,
+and why no lap is proved."""
 
 
 class ClaimReads:
@@ -65,6 +64,9 @@ class Evidence:
         self.play_lap: PlayLap | None = None
         """Plays choices in another World of the scenario, and then a lap of them again and again.
         None if this World was not assembled by a scenario alone."""
+        self.go_on: GoOn | None = None
+        """Plays what has happened in another World, and lets all go on calmly there, with numbers
+        that are watched. None as above."""
         self.ask: Callable[[Invariant, Callable[[Evidence], Any]], Any] = self._ask
         """Asks a function of a user's own that a claim calls; for the testbed itself. In an audit
         it is shown no more than the claim has declared."""
@@ -81,7 +83,7 @@ class Evidence:
     def forget_scenario(self) -> None:
         """Called when something is added to a World that its scenario had assembled: no other
         World of that scenario is like it any more."""
-        self.play_lap = self.calm_end = None
+        self.play_lap = self.go_on = self.calm_end = None
 
     @property
     def now_ms(self) -> int:
@@ -128,22 +130,6 @@ class Evidence:
         return [role for _, role in sorted(self._table.roles.items())]
 
 
-@quick
-@attrs.frozen
-class Violation:
-    """One breach of one claim."""
-
-    invariant: str
-    said: str
-    """What was found, in a sentence."""
-    step: int
-    """The turn after which it was found."""
-    now_ms: int
-
-    def __str__(self) -> str:
-        return f"{self.invariant}: {self.said} (step {self.step}, {self.now_ms} ms)"
-
-
 class Invariant:
     """A named claim about one Run. Each World has an instance of its own, so it may keep state.
 
@@ -153,6 +139,8 @@ class Invariant:
 
     name: str = ""
     looks_at: ClassVar[frozenset[str]] = frozenset()
+    ends_run: ClassVar[bool] = False
+    """Whether nothing more is to be seen of a Run that has breached it, whoever would go on."""
     follows: ClassVar[bool] = False
     """Whether it wants to know all that has happened (`evidence.happened`)."""
     reads: frozenset[str] | None = None
@@ -168,6 +156,9 @@ class Invariant:
 
     def end(self, evidence: Evidence) -> str | None:
         """The Run has come to rest."""
+
+    def at_instant_limit(self, evidence: Evidence) -> str | None:
+        """The Run is about to be cut, since so many turns were played and no time has passed."""
 
     @property
     def suspicion(self) -> str:
@@ -186,8 +177,6 @@ class Invariant:
         return ""
 
 
-UNTRIED = "nothing was tried"
-"""Begins the reason of a verdict that is Undecided since nothing could break."""
 Claim = Callable[[Evidence], str | None]
 """What a scenario writes: a function that says what is wrong, or returns None."""
 
@@ -335,83 +324,3 @@ def eventually(claim: Claim, *, within_ms: int | None = None) -> Invariant:
             "Next: say within_ms=1500 for 1.5 seconds."
         )
     return _Eventually(claim, within_ms)
-
-
-def up_to(until_ms: int | None) -> str:
-    """What is said after *Held* of what was only played up to a time; empty if it was not."""
-    return "" if until_ms is None else f" up to {until_ms:,} ms"
-
-
-@quick
-@attrs.frozen
-class Verdict:
-    """What one Run has shown, and how much of it was looked at. It never claims more than that."""
-
-    outcome: str
-    """held, violated or undecided."""
-    end: str
-    """Why the Run ended: quiet, stuck, violated, cut, a limit, interrupted."""
-    violations: tuple[Violation, ...]
-    turns: int
-    virtual_ms: int
-    faults: int
-    """How many faults struck."""
-    chooser: str
-    note: str = ""
-    """What the Chooser says of this Run, such as that it stopped drawing, and what claims say that
-    they could not judge."""
-    attended: tuple[str, ...] = ()
-    """The actors in place of which real programs took part, and the guests. Another Run of the same
-    choices may end otherwise, since a program's own timers and threads are not chosen here."""
-    until_ms: int | None = None
-    """The time up to which it was played and judged, if timers were left that are due later."""
-    nothing: str = ""
-    """Why nothing was tried in this Run, though it breached nothing; empty if something was."""
-    waiting: tuple[str, ...] = ()
-    """The tasks that still had timers when the Run was over."""
-
-    @property
-    def is_held(self) -> bool:
-        """Nothing that was claimed was breached, and the Run came to its end."""
-        return self.outcome == "held"
-
-    @property
-    def is_violated(self) -> bool:
-        """At least one claim was breached."""
-        return self.outcome == "violated"
-
-    @property
-    def why(self) -> str:
-        """Why the Run did not decide: why nothing was tried, or the limit that it came to."""
-        return f"{UNTRIED}: {self.nothing}" if self.nothing else self.end
-
-    @property
-    def among_others(self) -> str:
-        """The outcome, for a search that plays many Runs: one in which nothing was tried breaches
-        nothing, and only all of them together say that nothing was."""
-        return "held" if self.nothing else self.outcome
-
-    def __str__(self) -> str:
-        by = f", attended by {' and '.join(self.attended)}" if self.attended else ""
-        looked = (
-            f"1 run ({self.chooser}){by}, {counted(self.turns, 'turn')}, "
-            f"{self.virtual_ms} ms virtual time{self._left}, {counted(self.faults, 'fault')}"
-        )
-        if self.is_violated:
-            result = f"Violated: {'; '.join(str(violation) for violation in self.violations)}"
-        elif self.is_held:
-            result = f"Held{up_to(self.until_ms)}"
-            result += " in this Run, and nothing is said of others" if self.attended else ""
-        else:
-            result = (
-                f"Undecided: {f'{UNTRIED}: ' if self.nothing else ''}{self.nothing or self.end}"
-            )
-        return f"{result}. Looked at: {looked}." + (f" {self.note}" if self.note else "")
-
-    @property
-    def _left(self) -> str:
-        """Who had timers left at the end, in brackets; empty if nobody had, or at a breach."""
-        if not self.waiting or self.is_violated:
-            return ""
-        names = sorted({path.partition("/")[0] for path in self.waiting})
-        return f" ({names_of(names)} still had timers)"

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from testbed.invariant import Violation
     from testbed.races.race import Expectation, Race
     from testbed.testing.attending import Attending
     from testbed.testing.run import Run
     from testbed.testing.seek import Sought
+    from testbed.turns.verdict import Violation
     from testbed.world.scenario import Scenario
 
 MARK = "testbed"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from testbed.attended.calls import BACKGROUND
 from testbed.chooser import Chooser, Cut, Plan, RunInfo
-from testbed.invariant import Verdict
 from testbed.store.change import plural_of
 from testbed.store.store_endpoint import READS
 from testbed.turns.option import ANSWER, DELIVER, FEED, Choice, Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.attendance import Attendance
 
 

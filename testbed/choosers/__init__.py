@@ -1,5 +1,5 @@
 """The Choosers, one file each.
 
-May use: errors, code, words, store, turns, invariant, chooser.
+May use: errors, code, words, store, turns, chooser.
 In order: deviations, sampling, equivalence; then siblings.
 """

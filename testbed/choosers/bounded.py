@@ -11,10 +11,10 @@ import attrs
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.deviations.deviating import Deviating
 from testbed.choosers.deviations.frontier import Frontier
-from testbed.invariant import Verdict
 from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 
 

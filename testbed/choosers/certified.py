@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.equivalence.certificate import NOTHING_LEFT, Offer, Said, Seen, late_part
 from testbed.choosers.equivalence.orders import settings_of, with_path
-from testbed.invariant import Verdict
 from testbed.store.footprint import Footprint
 from testbed.turns.option import FAULT, PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 
 
 class Certified(Chooser):

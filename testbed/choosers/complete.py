@@ -39,11 +39,11 @@ from testbed.choosers.equivalence.refusals import check_ended, check_limits, che
 from testbed.choosers.equivalence.repeats import Repeats
 from testbed.choosers.equivalence.tree import Fork, Name, Tried, TurnNode, Walk, named, offered_at
 from testbed.errors import HarnessError
-from testbed.invariant import Verdict
 from testbed.store.footprint import HISTORY, Footprint
 from testbed.turns.option import FAULT, PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 
 ANY_FAULT = Footprint(writes=frozenset({"budget:faults"}))
@@ -364,7 +364,7 @@ class Complete(Exhaustive):
             if self._nodes and not self._nodes[-1].is_left:
                 self._withdrawn(self._nodes[-1], self._past.turns[-1], ())
         else:
-            limits = {verdict.end.partition(":")[0]}
+            limits = {verdict.end.partition(":")[0].replace("violated", "a proved lap")}
         self.limits |= limits
         for node in self._nodes if limits else ():
             node.want_all()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testbed.chooser import Chooser, Cut, Plan, RunInfo, fault_of
-from testbed.invariant import Verdict
 from testbed.turns.option import Choice, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 
 
 class Continued(Chooser):

@@ -21,7 +21,6 @@ from testbed.cli.recorded import begin_as, to_tell_apart, with_tape
 from testbed.code.files import read_bytes
 from testbed.errors import ScenarioError, TraceRefused
 from testbed.fault import Fault, Hit
-from testbed.invariant import Verdict, Violation
 from testbed.invariants.confluence import Confluent, struck_alike
 from testbed.maps.mapping import NoMap
 from testbed.maps.state_map import StateMap
@@ -45,6 +44,7 @@ from testbed.story.parting import ROWS_MAX as SIDE_ROWS_MAX
 from testbed.story.parting import side_by_side
 from testbed.turns.recorded import load as load_trace
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict, Violation
 from testbed.world.counterpart import play_counterpart
 from testbed.world.fault_kinds import faults_in
 from testbed.world.scenario import Scenario, find

@@ -14,10 +14,10 @@ from testbed.cli.output import say
 from testbed.cli.races import NamedRace
 from testbed.cli.show import say_json
 from testbed.errors import ScenarioError, UnknownName
-from testbed.invariant import Violation
 from testbed.races.playing import Played, play
 from testbed.races.trust import line_for
 from testbed.switches import PROFILE
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import GUARD
 
 ALL = "all"

@@ -8,8 +8,8 @@ from typing import Any
 
 from testbed import policy
 from testbed.cli.output import say
-from testbed.invariant import Verdict
 from testbed.objects.codec import encode_line
+from testbed.turns.verdict import Verdict
 
 JSON = "Print the result as one JSON object."
 FAULTS = "Also allow faults, as in crash,restart=2s or 2*lag; `none` allows none. Repeatable."

@@ -2,5 +2,5 @@
 
 May use: errors, code, objects, words, switches, store, turns.
 In order: latency, open_watch, stream, handed, request_counts, request, point, wire, audit, asking,
-  spawned, client, cache, actor.
+  spawned, client, watching, cache, actor.
 """

@@ -21,7 +21,7 @@ from testbed.client.handed import asked
 from testbed.client.spawned import beginning
 from testbed.client.stream import Stream
 from testbed.client.wire import Wire
-from testbed.errors import Cancelled, Crashed, TimedOut
+from testbed.errors import Cancelled, Crashed, ScenarioError, TimedOut
 from testbed.objects.meta import UNSET, Map, Object, Revision
 from testbed.store.endpoint import EVERYTHING, NO_OPTIONS, Listing, Operation
 from testbed.store.selector import Selector
@@ -210,22 +210,24 @@ class Client:
             check_ms(self._table, "timeout_ms", timeout_ms)
         if not life.is_alive:
             return (yield TRAP)
-        number = 0 if because is None else self._number_of(because)
+        if because is not None and not isinstance(because, Because):
+            raise self._no_record(because)
         wire = self._wire
         post = wire.post_of(operation, life.role)
         if post.endpoint.near:
             return wire.ask_near(seat, post, operation)
-        request = wire.ask(seat, post, operation, timeout_ms, number)
+        # The number of a Record is no local here: it counts on, and a lap has equal locals.
+        request = wire.ask(
+            seat, post, operation, timeout_ms, 0 if because is None else number_of(because)
+        )
         try:
             return (yield TRAP)
         except (TimedOut, Cancelled, Crashed):
             request.forsake()
             raise
 
-    def _number_of(self, because: Because) -> int:
-        if isinstance(because, Because):
-            return number_of(because)
-        raise self._table.refused(
+    def _no_record(self, because: object) -> ScenarioError:
+        return self._table.refused(
             f"{self.name} asks because={because!r}, which is no Record",
             "pass what client.record returned",
         )

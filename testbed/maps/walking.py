@@ -13,7 +13,6 @@ import attrs
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.choosers.equivalence.refusals import check_delays
 from testbed.errors import HarnessBug
-from testbed.invariant import Verdict, Violation
 from testbed.maps.believing import CommittedVersions, Tables, beliefs, truth
 from testbed.maps.graph import Arc, Graph, MapPlace
 from testbed.maps.looks import TIME, PastLooks
@@ -22,6 +21,7 @@ from testbed.maps.saying import Same, kind_of, said_of, same_of, setting_of, wit
 from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict, Violation
 from testbed.world.world import World
 
 RESTS: Same = ("", "", "", "", "", "")

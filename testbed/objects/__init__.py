@@ -3,8 +3,8 @@
 May use: errors, code.
 In order: meta, fitting, quantity, calendar, plain, shape, form, settled, dotted, labels, condition,
   affinity, reference, note, pod, node, disruption_budget, priority, quota, charge, workload,
-  deployment, lease, namespace, event, config, binding, scale, kinds, names, codec, decoded,
-  __init__, manifests.
+  deployment, lease, namespace, event, config, binding, scale, kinds, watched, names, codec,
+  decoded, __init__, manifests.
 """
 
 from testbed.objects.affinity import (

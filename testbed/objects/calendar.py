@@ -48,12 +48,12 @@ def whole_second(ms: int) -> int:
 
 def written(ms: int) -> str:
     """A time in whole seconds, as in most fields: `2025-01-01T00:00:30Z`."""
-    return _written(EPOCH.get(), ms, "seconds")
+    return _written(EPOCH.get(), ms if type(ms) is int else int(ms), "seconds")
 
 
 def written_fine(ms: int) -> str:
     """A time with its fraction, as in Leases and Events: `2025-01-01T00:00:30.250000Z`."""
-    return _written(EPOCH.get(), ms, "microseconds")
+    return _written(EPOCH.get(), ms if type(ms) is int else int(ms), "microseconds")
 
 
 # A Run writes and reads the same few times over and over.

@@ -13,17 +13,22 @@ from typing import Any
 import msgspec
 
 from testbed.objects.meta import Numbered, Revision
+from testbed.objects.watched import told
 
 
 def _plain(value: object) -> object:
     if isinstance(value, Revision | Numbered):
         return str(value)
+    if (watched := told(value)) is not None:
+        return watched
     raise TypeError(f"{type(value).__name__} {value!r} cannot stand in a trace")
 
 
 def _told(value: object) -> object:
     if isinstance(value, Revision | Numbered):
         return str(value)
+    if (watched := told(value)) is not None:
+        return watched
     kind = type(value)
     is_ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
     if is_ours or callable(value) or not hasattr(value, "__dict__"):

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import attrs
 
-from testbed.errors import shown
+from testbed.errors import ScenarioError, shown
 from testbed.objects.meta import Map, Object, evolved
 
 T = TypeVar("T")
@@ -99,6 +99,22 @@ def fitted(item: T) -> T:
 def fitted_part(item: T) -> T:
     """The same for an instance of any other class of attrs, such as the settings of a fault."""
     return item if _test_for(type(item))(item) else _mended(item)
+
+
+def to_add(item: Object) -> Object:
+    """The object that is to be added, if each of its values has the type that it should have."""
+    try:
+        fit = fitted(item)
+    except Unfit as unfit:
+        raise ScenarioError(
+            f"world.add was given {unfit.of(item)}.\nNext: {unfit.next_step}."
+        ) from unfit
+    if not fit.meta.name:
+        raise ScenarioError(
+            f"world.add was given a {fit.kind} without a name: expected one, since no server draws "
+            f'it here.\nNext: say {fit.kind}("a").'
+        )
+    return fit
 
 
 _tests_of_objects: dict[type, Test] = {}

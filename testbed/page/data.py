@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from testbed.invariant import Verdict
 from testbed.objects.codec import encode
 from testbed.page.facts import figures, keep, looked, race_of_page
 from testbed.page.run_data import ROWS_MAX, RunTold, said_of
 from testbed.page.subject import PageSubject
 from testbed.page.what_if import Flip, body_of, flips
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 
 FORMAT = "testbed-page/1"
 BYTES_MAX = 320_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from testbed.invariant import Verdict, Violation
 from testbed.maps.describing import is_deleted
 from testbed.page.arrows import Arrows
 from testbed.page.belief_log import BeliefLog
@@ -16,6 +15,7 @@ from testbed.story.explain import told_of
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice, words_of
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict, Violation
 
 ROWS_MAX = 150
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import attrs
 
-from testbed.invariant import Verdict, Violation
 from testbed.maps.state_map import StateMap
 from testbed.races.necessity import Flipped
 from testbed.races.race import Deviation, Race
 from testbed.story.explain import told_of
 from testbed.story.growth import FailureRate
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict, Violation
 from testbed.world.scenario import Scenario
 
 

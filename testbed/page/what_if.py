@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import attrs
 
-from testbed.invariant import Verdict, Violation
 from testbed.objects.codec import encode_line
 from testbed.objects.meta import Map
 from testbed.page.run_data import said_of
@@ -21,6 +20,7 @@ from testbed.races.playing import play
 from testbed.races.race import Expectation
 from testbed.races.reason import same_as
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict, Violation
 from testbed.world.scenario import GUARD
 
 DEVIATION, SWITCH = "deviation", "switch"

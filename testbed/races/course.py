@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from testbed.invariant import Violation
 from testbed.objects.codec import encode
 from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import Object
@@ -21,6 +20,7 @@ from testbed.store.change import Change
 from testbed.store.store_endpoint import READS
 from testbed.turns.option import FAULT, PICK, SERVE
 from testbed.turns.trace import Record, Step
+from testbed.turns.verdict import Violation
 from testbed.world.world import World
 
 WORD = re.compile(r"[\w.-]*\w")

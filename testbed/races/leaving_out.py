@@ -26,10 +26,11 @@ from typing import Any
 
 import attrs
 
-from testbed.invariant import Invariant, Verdict
+from testbed.invariant import Invariant
 from testbed.races.course import Course, content_of, course_of
 from testbed.races.race import Race
 from testbed.races.trying import Trying
+from testbed.turns.verdict import Verdict
 from testbed.world.keeping import is_kept
 from testbed.world.scenario import GUARD, Scenario
 from testbed.world.world import World

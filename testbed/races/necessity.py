@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.race import Deviation, Race
 from testbed.races.reason import same_as
+from testbed.turns.verdict import Violation
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 

@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.objects.meta import Map
 from testbed.races.noting import Noting, Taking
 from testbed.races.pattern import Pattern
@@ -17,6 +16,7 @@ from testbed.races.race import Hold, Race, Strike
 from testbed.races.race_chooser import Fate, Raced
 from testbed.turns.option import Choice
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 

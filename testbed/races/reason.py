@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from testbed.invariant import Violation
+from testbed.turns.verdict import Violation
 
 DIES, STUCK = "no_actor_dies", "nobody_is_stuck"
 """Claims of every World that are breached for many reasons."""

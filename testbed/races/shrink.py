@@ -36,7 +36,6 @@ import attrs
 from testbed.choosers.deviations.deviating import Deviant, Deviating
 from testbed.choosers.deviations.frontier import Frontier
 from testbed.errors import ScenarioError
-from testbed.invariant import Verdict, Violation
 from testbed.races.fewer import FIELDS, few_at_once, fewer
 from testbed.races.leaving_out import LeavingOut
 from testbed.races.plainer import Plainer
@@ -45,6 +44,7 @@ from testbed.races.race import Expectation, Race, actors_in
 from testbed.races.trying import Limits, Trying
 from testbed.turns.imprint import check_steps, diverged, twice_line
 from testbed.turns.option import START, Choice, Option
+from testbed.turns.verdict import Verdict, Violation
 from testbed.world.scenario import Scenario
 
 BELOW_MAX = 104

@@ -9,11 +9,11 @@ import attrs
 
 from testbed.chooser import Chooser
 from testbed.errors import HarnessBug, ReplayDiverged
-from testbed.invariant import Verdict, Violation
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
 from testbed.races.reason import named_by, reason_of, same_as
 from testbed.races.verdicts import ShownVerdicts
+from testbed.turns.verdict import Verdict, Violation
 from testbed.words import counted
 from testbed.world.scenario import Scenario
 from testbed.world.world import World

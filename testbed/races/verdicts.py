@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from testbed.invariant import Verdict
 from testbed.races.playing import Played
 from testbed.races.race import Deviation, Race, Strike
+from testbed.turns.verdict import Verdict
 
 
 @attrs.frozen

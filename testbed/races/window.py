@@ -23,13 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from testbed.errors import ScenarioError
-from testbed.invariant import Violation
 from testbed.races.plainer import holds, option_held
 from testbed.races.playing import Played, play
 from testbed.races.race import Hold, Race
 from testbed.races.reason import same_as
 from testbed.turns.option import RELEASE
 from testbed.turns.trace import Step
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import Scenario
 
 LONGEST_MS = 3_600_000

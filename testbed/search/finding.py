@@ -19,11 +19,11 @@ from typing import Any, Self
 import attrs
 
 from testbed.fault import Fault
-from testbed.invariant import Violation
 from testbed.races.pattern import Pattern
 from testbed.races.race import Hold, Race, State, Strike, aim
 from testbed.races.reason import is_told_by_reason, nameless, reason_of
 from testbed.search.planned_run import Breach, Data, Outcome
+from testbed.turns.verdict import Violation
 
 NEXT_SHRUNK = 4
 """Of violated Runs that look alike, only the 1st, 4th, 16th, … are shrunk."""

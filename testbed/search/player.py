@@ -12,7 +12,6 @@ from testbed.choosers.sampling.learned import Learned, Profile
 from testbed.choosers.sampling.profiler import Profiler
 from testbed.choosers.sampling.sampler import Sampler
 from testbed.errors import ReplayDiverged
-from testbed.invariant import Verdict
 from testbed.policy import load
 from testbed.search.bounds import (
     children_of,
@@ -36,6 +35,7 @@ from testbed.turns.option import FAULT, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.fault_kinds import check_aim, parse_fault
 from testbed.world.scenario import Scenario, find

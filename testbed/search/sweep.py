@@ -26,12 +26,12 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
 from testbed.errors import HarnessBug, ScenarioError
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.races.pattern import verbs_and_keys
 from testbed.search.sharing import shared_out
 from testbed.turns.option import ANSWER, DELIVER, PICK, SERVE, WAKE, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 

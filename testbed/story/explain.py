@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 
-from testbed.invariant import Verdict, Violation
 from testbed.story.cause import Cause
 from testbed.story.diagram import WIDTH_MAX, Rows, diagram
 from testbed.story.mermaid import sequence
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict, Violation
 from testbed.version import VERSION
 
 LINES_MAX = 100

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
-from testbed.invariant import Verdict
 from testbed.turns.happening import Key, key_of
 from testbed.turns.option import Choice, Option, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 
 TURNS_MAX = 2000
 """How many turns are played after the Run has been left, mostly."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields
 from testbed.story.beat import Beat, Weight
 from testbed.story.knowledge import Act, Known, StaleAct, Version, changed_nothing
@@ -27,6 +26,7 @@ from testbed.story.slice import Slice
 from testbed.story.wording import TURNS_MIN, changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, SERVE, START, request_key
 from testbed.turns.trace import SAID, Record, Step
+from testbed.turns.verdict import Violation
 from testbed.words import past, spoken, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2

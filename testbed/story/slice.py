@@ -20,7 +20,6 @@ from typing import ClassVar
 import attrs
 
 from testbed.faults.crash import Crash
-from testbed.invariant import Violation
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.change import plural_of
 from testbed.story.causality import Causality
@@ -31,6 +30,7 @@ from testbed.story.reruns.living import is_waited_for
 from testbed.story.reruns.overtaking import prevented
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Violation
 
 NAME = re.compile(r"[\w./-]+")
 STALE_MAX = 3

@@ -19,7 +19,6 @@ import attrs
 
 from testbed.client.actor import Actor
 from testbed.errors import HarnessBug, HarnessError, Overrun, ReplayDiverged
-from testbed.invariant import Verdict
 from testbed.policy import BUILT_IN, own
 from testbed.races.playing import play, race_of
 from testbed.races.race import Race
@@ -31,6 +30,7 @@ from testbed.teaching.checked import HELD, NOT_PLAYED, REFUSED, CheckedAnswer, T
 from testbed.teaching.level import LearnLevel, LevelTrial
 from testbed.teaching.looks import LookedAt, Shown, Stage, looked
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.budget import Budget
 from testbed.world.fault_kinds import parse_fault
 from testbed.world.scenario import Scenario, find

@@ -17,10 +17,10 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.complete import Complete
 from testbed.errors import ScenarioError
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.search.sweep import sweep
 from testbed.testing.seek import choosers
 from testbed.turns.option import Choice
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 from testbed.world.fault_kinds import parse_fault
 from testbed.world.scenario import Scenario, play_runs

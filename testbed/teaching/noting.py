@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.policy import own
 from testbed.store.endpoint import Operation
 from testbed.turns.garbage import collected_between
@@ -22,6 +21,7 @@ from testbed.turns.pending import Alternatives, Options
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario
 from testbed.world.world import World
 

@@ -12,7 +12,6 @@ import attrs
 from testbed.attended.frequency import Frequency
 from testbed.code.files import read_bytes
 from testbed.errors import ScenarioError
-from testbed.invariant import Verdict
 from testbed.races.expecting import Side
 from testbed.races.playing import Played
 from testbed.races.race import Hold
@@ -21,6 +20,7 @@ from testbed.story.explain import story
 from testbed.testing.failure import pytest_line, this_test
 from testbed.testing.run import not_held
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario
 from testbed.world.users_code import in_file
 

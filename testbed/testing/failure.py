@@ -14,12 +14,12 @@ import shlex
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from testbed.invariant import Verdict
 from testbed.races.expecting import Side
 from testbed.races.race import Race
 from testbed.races.trust import line_for, trust_in
 from testbed.story.explain import story
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 
 FOLDER = ".testbed"
 """Where failing tests leave race files. Git ignores it: move a file elsewhere to keep it."""

@@ -10,11 +10,11 @@ import attrs
 
 from testbed.chooser import Chooser
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.races.playing import race_of
 from testbed.races.race import Expectation, Race
 from testbed.testing.failure import failure_text
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 from testbed.world.fault_kinds import check_aim, parse_fault
 from testbed.world.scenario import Scenario, find, of

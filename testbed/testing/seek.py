@@ -17,13 +17,13 @@ from testbed.choosers.uniform import Uniform
 from testbed.choosers.urw import URW
 from testbed.errors import UnknownName
 from testbed.fault import Fault
-from testbed.invariant import UNTRIED, Verdict
 from testbed.races.playing import race_of
 from testbed.races.shrink import Shrunk, shrink
 from testbed.search.effort import EFFORTS
 from testbed.testing.failure import failure_text
 from testbed.testing.run import Recipe, faults_of, not_held, recipe_of
 from testbed.turns.option import Choice
+from testbed.turns.verdict import UNTRIED, Verdict
 from testbed.words import counted
 from testbed.world.fault_kinds import check_aim
 from testbed.world.scenario import Scenario, play_runs

@@ -59,12 +59,19 @@ class Ending:
         self.goes_on = goes_on
         """Whether the Run goes on after a Violation."""
 
+    @property
+    def _is_breached(self) -> bool:
+        """Whether a breach ends the Run. A lap that is proved ends it for all, since it would only
+        go on like that."""
+        judge = self._judge
+        return bool(judge.violations) and (not self.goes_on or judge.is_for_ever)
+
     def is_rest(self, ready: int) -> bool:
         """Whether the Run is at rest: nothing can move, or nothing can change any more."""
         self.is_idle = False
         if self._table.failure is not None or self._table.stop is not None:
             return False
-        if self._judge.violations and not self.goes_on:
+        if self._is_breached:
             return False
         self.is_idle = bool(ready) and self.idle.is_reached()
         return not ready or self.is_idle
@@ -73,7 +80,7 @@ class Ending:
         """Whether the Run ends only since what comes next is due after all virtual time. A fault
         may strike first: whether it could do so sooner depends on which actor moves last."""
         is_stopped = self._table.failure is not None or self._table.stop is not None
-        if is_stopped or (self._judge.violations and not self.goes_on):
+        if is_stopped or self._is_breached:
             return False
         return self._table.pending.next_due_ms > self._budget.virtual_ms_max
 
@@ -100,7 +107,7 @@ class Ending:
         table, budget = self._table, self._budget
         if not ready or table.failure is not None or table.stop is not None:
             return self._now(turns)
-        if self._judge.violations and not self.goes_on:
+        if self._is_breached:
             return End("violated", "violated")
         if self.is_idle:
             return self._at_rest()
@@ -112,6 +119,9 @@ class Ending:
         ):
             return None
         limit = self._limit(turns, instant_turns, due_ms)
+        is_instant = limit.startswith("instant_turns_max")
+        if is_instant and self._judge.come_to_instant_limit():
+            return End("violated", "violated")
         said = f"{limit}{self._judge.suspicions()}"
         return End("undecided", f"{said}{self._up_to()}") if limit else None
 
@@ -122,7 +132,7 @@ class Ending:
             return End("undecided", f"ended by {type(self._table.failure).__name__}")
         if self._table.stop is not None:
             return self._stopped(self._table.stop, turns)
-        if self._judge.violations and not self.goes_on:
+        if self._is_breached:
             return End("violated", "violated")
         return self._at_rest()
 

@@ -22,13 +22,13 @@ from testbed.invariant import (
     Evidence,
     FunctionClaim,
     Invariant,
-    Violation,
 )
 from testbed.invariants.confluence import Confluent
 from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.store.store import Store
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
+from testbed.turns.verdict import Violation
 from testbed.world.audited_evidence import asked, shown_less
 from testbed.world.seen_store import SeenStore
 from testbed.world.tried.subject import Subject
@@ -46,6 +46,8 @@ class Judge:
 
     def __init__(self, table: Table, wire: Wire, evidence: Evidence) -> None:
         self.violations: list[Violation] = []
+        self.is_for_ever = False
+        """Whether one of them ends the Run, also for who goes on after a Violation."""
         self._table = table
         self._wire = wire
         self._evidence = evidence
@@ -103,6 +105,12 @@ class Judge:
         for invariant in invariants:
             if isinstance(invariant, FunctionClaim):
                 invariant.subject = Subject()
+
+    def claim_only(self, invariant: Invariant) -> None:
+        """Judge by nothing else, whatever was claimed before."""
+        self._invariants, self._noted = [], []
+        self._lookers = {}
+        self.claim(invariant)
 
     def count(self, served: ServedSoFar) -> None:
         """Count there what is served from now on. It is no claim, so no order matters to it."""
@@ -223,6 +231,15 @@ class Judge:
             if breach is not None:
                 self._found(invariant, breach)
 
+    def come_to_instant_limit(self) -> bool:
+        """Let each invariant say whether the turns of this instant would go on for ever; returns
+        whether one does."""
+        for invariant in self._invariants:
+            breach = invariant.at_instant_limit(self._evidence)
+            if breach is not None:
+                self._found(invariant, breach)
+        return self.is_for_ever
+
     def suspicions(self) -> str:
         """What invariants suspect and have not proved, each after a semicolon."""
         texts = [invariant.suspicion for invariant in self._invariants if invariant.suspicion]
@@ -267,6 +284,7 @@ class Judge:
         if all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step
             self.violations.append(Violation(invariant.name, breach, step, now_ms))
+            self.is_for_ever |= invariant.ends_run
 
 
 class _Counting(Invariant):

@@ -4,25 +4,38 @@ When `no_lasso` finds a World in a state in which it was before, the choices bet
 lap. The Chooser of that Run may never choose them again. So they are played here instead, again and
 again from where the lap ended. If each lap leads back to that state, the actors can go on like this
 for ever, and that is a Violation.
+
+Where something counts on, no state comes back. Then what has happened is played, and all goes on
+calmly, to see whether it goes round for ever all the same (`going_round.py`). The Run itself goes
+on as its Chooser wants. Only here are numbers watched, so they make no difference to any Run that
+is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo, fault_of
 from testbed.choosers.followed import Followed
+from testbed.client.watching import WatchingClient
 from testbed.invariant import Evidence
-from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso
+from testbed.invariants.lasso.going_round import GoingRound
+from testbed.invariants.lasso.lap import AGAIN
+from testbed.invariants.lasso.no_lasso import NoLasso
+from testbed.objects.meta import LOOKED
+from testbed.objects.watched import LOST, Lookout
 from testbed.turns.happening import Happening, key_of
-from testbed.turns.option import Choice, HoldBack, LetPass, Option
+from testbed.turns.option import Choice, HoldBack, LetPass, Option, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 
 NEVER = 1 << 60
 """A number of choices that no Run has."""
+TURNS_MAX = 10_000
+"""How many turns are played beyond what has happened, at most."""
 LAPS_MAX = AGAIN + 2
 """How often the lap is played; more than AGAIN, since a bookmark may take a turn of it."""
 
@@ -211,7 +224,7 @@ def prove_lasso(
     if the lap does not lead back to where it began. The first lap is part of `before`. The outcome
     depends on the arguments alone."""
     world = make()
-    world.evidence.play_lap = None
+    world.evidence.play_lap = world.evidence.go_on = None
     world.evidence.laps_from = len(before) - len(lap)
     world.run(Lapping(KnownLead(before, lap)), driver="direct", trace=Trace({}, keep=True))
     return world if lasso_of(world) is not None else None
@@ -229,6 +242,55 @@ def breach_by_lap(
     """The text of the Violation when the lap is played that begins at that place; None if it does
     not lead back. Runs with the same turns get the same answer, however each was chosen."""
     world = make()
-    world.evidence.play_lap = None
+    world.evidence.play_lap = world.evidence.go_on = None
     world.run(Lapping(Following(happened, start, world.evidence)), driver="direct")
     return lasso_of(world)
+
+
+# -- laps in which something counts ----------------------------------------------------------------
+
+
+class GoingOn(Following):
+    """Makes the same happen, then lets go of what is held, and goes on calmly."""
+
+    def __init__(self, happened: Sequence[Happening], world: World, claim: GoingRound) -> None:
+        super().__init__(happened, len(happened), world.evidence)
+        self._claim = claim
+
+    def choose(self, options: Options | Alternatives) -> Choice | Cut:
+        if not self.is_over:
+            return super().choose(options)
+        if isinstance(options, Alternatives):
+            return self._pick(options) if self._picks else 0
+        if options.held:
+            return Release(0)
+        if not self._claim.has_begun:
+            self._claim.begin()
+        return CUT if self._claim.gave_up or not options.ready else 0
+
+    def strike(self, options: Options) -> int | None:
+        return None if self.is_over else Followed.strike(self, options)
+
+
+def breach_by_going_on(
+    make: Callable[[], World], happened: Sequence[Happening]
+) -> tuple[str | None, str]:
+    """The text of the Violation if all goes round for ever from there, or else None and why that is
+    not known. Runs with the same turns get the same answer, however each was chosen."""
+    world = make()
+    (claim,) = world.judge.claimed(NoLasso)
+    table = world.table
+    sight = Lookout(lambda: "" if table.running is None else table.running.life.role.name)
+    looks = GoingRound(sight, claim.minds, claim.named_anew)
+    world.evidence.forget_scenario()
+    world.judge.claim_only(looks)
+    # What is made of a resourceVersion is not watched, so a look at one is a loss.
+    table.context.run(LOOKED.set, lambda: sight.note(LOST, False, 0, "resourceVersion"))
+    world.client_for = partial(WatchingClient, sight)
+    turns_max = len(happened) + TURNS_MAX
+    world.limit(turns_max=turns_max, instant_turns_max=turns_max)
+    try:
+        world.run(GoingOn(happened, world, looks), driver="direct")
+    finally:
+        sight.is_on = False
+    return lasso_of(world), looks.gave_up

@@ -8,7 +8,7 @@ from typing import Protocol
 from testbed.chooser import Chooser, Cut, Plan
 from testbed.client.wire import Wire
 from testbed.errors import HarnessBug, Overrun
-from testbed.invariant import Evidence, Verdict
+from testbed.invariant import Evidence
 from testbed.store.footprint import Marks
 from testbed.store.store import Store
 from testbed.turns.happening import Happening, key_of
@@ -18,6 +18,7 @@ from testbed.turns.option import ANSWER, DELIVER, FEED, SERVE, Choice, Option
 from testbed.turns.pending import Options
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.asides import CUT_SHORT, Asides
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.budget import Budget

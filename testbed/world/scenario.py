@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -30,7 +30,7 @@ from testbed.world.budget import limits_in
 from testbed.world.counterpart import key_of_hits, play_counterpart
 from testbed.world.in_force import is_of_component
 from testbed.world.keeping import check_keep, kept_by
-from testbed.world.lap_proof import breach_by_lap
+from testbed.world.lap_proof import breach_by_going_on, breach_by_lap
 from testbed.world.users_code import (
     LEVELS,
     OWN_LEVELS,
@@ -48,6 +48,7 @@ GUARD = "guard"
 """The switch of a scenario that keeps its race away."""
 CALM_ENDS_MAX = 200
 """How many ends of counterparts are kept; what is needed again after that is played again."""
+T = TypeVar("T")
 LAPS_KEPT_MAX = 8
 """How many laps are remembered, each with all that led to it."""
 LISTED = "testbed list shows the switches of each scenario"
@@ -106,7 +107,7 @@ class Scenario:
     """Makes, for each World, what brings in what real programs do; None: none takes part."""
     _calm_turns: dict[str, int] = attrs.field(factory=dict, init=False, eq=False, repr=False)
     _calm_ends: dict[Any, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
-    _laps: dict[Any, str | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _laps: dict[Any, Any] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -147,24 +148,32 @@ class Scenario:
 
         world.again = again
         like = (values, without)
-        world.evidence.play_lap = lambda happened, start: self._breach_by_lap(
-            again, (repr(like), faults), happened, start
+        world.evidence.play_lap = lambda happened, start: self._breach(
+            breach_by_lap, again, (repr(like), faults), happened, start
+        )
+        world.evidence.go_on = lambda happened: self._breach(
+            breach_by_going_on, again, (repr(like), faults), happened
         )
         world.evidence.calm_end = lambda claim: self._calm_end(again, repr(like), world, claim)
         return world
 
-    def _breach_by_lap(
-        self, again: Callable[[], World], like: object, happened: Sequence[Happening], start: int
-    ) -> str | None:
-        """What `breach_by_lap` says of that lap. It depends on its arguments alone, and the Runs of
-        one race mostly come to the same lap, so the last answers are kept."""
-        key = (like, tuple(happened), start)
+    def _breach(
+        self,
+        breach_by: Callable[..., T],
+        again: Callable[[], World],
+        like: object,
+        happened: Sequence[Happening],
+        *more: int,
+    ) -> T:
+        """What `breach_by_lap` or `breach_by_going_on` says. It depends on its arguments alone, and
+        the Runs of one race mostly come to the same lap, so the last answers are kept."""
+        key = (breach_by, like, tuple(happened), more)
         if key not in self._laps:
-            found = breach_by_lap(again, happened, start)
+            found = breach_by(again, happened, *more)
             while len(self._laps) >= LAPS_KEPT_MAX:
                 del self._laps[next(iter(self._laps))]
             self._laps[key] = found
-        return self._laps[key]
+        return self._laps[key]  # type: ignore[no-any-return]
 
     def _calm_end(
         self, again: Callable[[], World], like: str, here: World, claim: Invariant

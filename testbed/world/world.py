@@ -22,13 +22,13 @@ from testbed.client.wire import Wire
 from testbed.code.whose import at_place, place_of_call
 from testbed.errors import AlreadyExists, Invalid, ScenarioError, UnknownName
 from testbed.fault import Allowed, Fault, Hit, Levers
-from testbed.invariant import Evidence, Invariant, Verdict
+from testbed.invariant import Evidence, Invariant
 from testbed.invariants.caches import CachesEqualTheStore
 from testbed.invariants.confluence import Confluent
 from testbed.invariants.history import RevisionsIncrease
 from testbed.invariants.progress import NoActorDies, NobodyIsStuck
 from testbed.invariants.watches import WatchesAreGapFree
-from testbed.objects.fitting import Unfit, fitted
+from testbed.objects.fitting import to_add
 from testbed.objects.meta import LOOKED, Object
 from testbed.policy import BUILT_IN, in_place_of
 from testbed.store.endpoint import Endpoint, Front, Operation, Switched, answer_at_once, served_by
@@ -36,11 +36,12 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import ASSEMBLY, StoreEndpoint
 from testbed.turns.drivers import trio
 from testbed.turns.forgotten import noticing
-from testbed.turns.life import Role, Seat
+from testbed.turns.life import Life, Role, Seat
 from testbed.turns.option import START, Option
 from testbed.turns.session import play_all, watched
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.turns.watchdog import Watchdog
 from testbed.world.attendance import Attendance
 from testbed.world.budget import UNBOUNDED, USUAL, Budget, check_lateness
@@ -58,6 +59,9 @@ class World:
     """One cluster: `add` objects, `serve` Endpoints, `start` actors, `allow` faults, `claim`
     invariants, `limit` it; then `run` it under a Chooser. The same assembly and the same choices
     give the same Run, byte for byte."""
+
+    client_for: Callable[[Table, Wire, Life], Client] = Client
+    """Makes the Client of each life."""
 
     def __init__(
         self,
@@ -120,7 +124,7 @@ class World:
         """Put objects into the Store before anything moves, in this order. They are completed as if
         created through the front, but keep the status, identity and age that they are given."""
         self.evidence.forget_scenario()
-        fit = [_fitted(item) for item in items]
+        fit = [to_add(item) for item in items]
         for item in [item for item in fit if item.key not in self.without]:
             try:
                 self._write("create", self._completed(item))
@@ -376,25 +380,11 @@ class World:
         if role.homes:
             role.home = role.homes[role.lives % len(role.homes)]
         actor = role.actor = role.factory()
-        life = self.table.begin_life(role, lambda: actor.run(Client(self.table, self.wire, life)))
+        life = self.table.begin_life(
+            role, lambda: actor.run(self.client_for(self.table, self.wire, life))
+        )
         return life.seats[f"{role.name}/main"]
 
     def _is_up(self, name: str) -> bool:
         there = (self.table.roles.get(name), self.wire.posts.get(name))
         return any(each is not None and each.is_up for each in there)
-
-
-def _fitted(item: Object) -> Object:
-    """The object that is to be added, if each of its values has the type that it should have."""
-    try:
-        fit = fitted(item)
-    except Unfit as unfit:
-        raise ScenarioError(
-            f"world.add was given {unfit.of(item)}.\nNext: {unfit.next_step}."
-        ) from unfit
-    if not fit.meta.name:
-        raise ScenarioError(
-            f"world.add was given a {fit.kind} without a name: expected one, since no server draws "
-            f'it here.\nNext: say {fit.kind}("a").'
-        )
-    return fit

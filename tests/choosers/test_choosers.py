@@ -26,12 +26,12 @@ from testbed.client.client import Client
 from testbed.errors import ReplayDiverged, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
-from testbed.invariant import Verdict
 from testbed.objects import Map, Note
 from testbed.turns.option import SERVE, Choice, Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.recorded import Recorded, load
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
 from tests.shared.lots import Drawer

@@ -14,10 +14,10 @@ import pytest
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
 from testbed.faults.crash import Crash
-from testbed.invariant import Verdict
 from testbed.turns.option import Sentence
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
 from tests.models.worlds.small_worlds import has_next

@@ -25,8 +25,6 @@ from testbed.invariant import (
     TURN,
     Evidence,
     Invariant,
-    Verdict,
-    Violation,
     always,
     eventually,
     quiescent,
@@ -41,6 +39,7 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.store.watch import Watch
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict, Violation
 from testbed.world.scenario import find
 from testbed.world.world import World
 from tests.each_row import each_row

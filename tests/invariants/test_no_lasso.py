@@ -23,9 +23,10 @@ from testbed.client.cache import Cache
 from testbed.client.client import Client
 from testbed.errors import Conflict, ScenarioError
 from testbed.faults.crash import Crash
-from testbed.invariant import Evidence, Verdict
+from testbed.invariant import Evidence
+from testbed.invariants.lasso.lap import AGAIN
 from testbed.invariants.lasso.likeness import Likeness
-from testbed.invariants.lasso.no_lasso import AGAIN, NoLasso, no_lasso
+from testbed.invariants.lasso.no_lasso import NoLasso, no_lasso
 from testbed.objects.condition import Condition
 from testbed.objects.lease import Lease
 from testbed.objects.meta import Meta
@@ -36,6 +37,7 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.option import FAULT, SERVE, Choice, HoldBack, LetPass, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.lap_proof import lasso_of, prove_lasso
 from testbed.world.scenario import Scenario, find, of, play_runs
 from testbed.world.world import World
@@ -324,7 +326,7 @@ def test_the_state_may_be_told_coarsely() -> None:
 
 
 def test_a_doubt_says_what_differs() -> None:
-    """The first value that does, behind those that stand before it; or that the Store grows."""
+    """The first value that does, and the variable that has it; or what the Store has more of."""
 
     async def counts(client: Client) -> None:
         laps = ["none"]
@@ -338,10 +340,10 @@ def test_a_doubt_says_what_differs() -> None:
             await client.sleep(100, "pace")
 
     last = calm(world_that(counts, turns_max=300))
-    assert re.search(r"`laps` in .*counts \(list of 1: str 'lap \d+' → str 'lap \d+'\)", last.end)
+    assert re.search(r"p0/main, `laps` in .*counts: 'lap \d+' → 'lap \d+'\.", last.end)
     claim = no_lasso(abstraction=lambda _: "the same")
     grown = calm(world_that(piles_up, claim=claim, turns_max=300))
-    assert "this differs: the Store, which says more" in grown.end
+    assert "this differs: the objects of the Store: new notes/default/m" in grown.end
 
 
 # -- it does not ----------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from actors.apiserver import ApiServer
 from testbed.choosers.calm import Calm
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.invariant import Evidence, Verdict
+from testbed.invariant import Evidence
 from testbed.invariants.lasso.likeness import Likeness
 from testbed.invariants.lasso.no_lasso import no_lasso
 from testbed.invariants.lasso.renaming import Mark, Renaming
 from testbed.objects.meta import Map, Meta, Revision
 from testbed.objects.note import Note
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.each_row import each_row

@@ -14,7 +14,6 @@ from testbed.client.cache import Cache
 from testbed.client.client import Client
 from testbed.errors import ApiError, Conflict, ScenarioError
 from testbed.faults.crash import Crash
-from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.store.change import Change
 from testbed.store.endpoint import BETWEEN, Handler, Operation
@@ -22,6 +21,7 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.option import FAULT, SERVE, START
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, known, of
 from testbed.world.world import World
 from tests.each_row import each_row

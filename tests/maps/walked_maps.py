@@ -11,7 +11,6 @@ import attrs
 
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.complete import Complete
-from testbed.invariant import Violation
 from testbed.maps.graph import Arc, MapPlace
 from testbed.maps.mapping import NoMap, try_to_map
 from testbed.maps.saying import same_of
@@ -20,6 +19,7 @@ from testbed.maps.walking import RESTS, EndFound, end_found
 from testbed.turns.option import Option
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import Scenario, play_runs
 
 Path = list[tuple[int, int]]

@@ -6,11 +6,11 @@ import re
 
 import attrs
 
-from testbed.invariant import Violation
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape
 from testbed.story.opening import cause_of
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Violation
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from testbed.errors import ApiError, Unavailable
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_request import LoseRequest
-from testbed.invariant import Evidence, Verdict, quiescent
+from testbed.invariant import Evidence, quiescent
 from testbed.objects import Map, Note
 from testbed.objects.lease import Lease, LeaseSpec
 from testbed.objects.meta import Object
@@ -21,6 +21,7 @@ from testbed.page.run_data import RunTold
 from testbed.page.truth_log import OBJECTS_MAX
 from testbed.store.selector import Selector
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import find
 from tests.each_row import each_row
 from tests.page.told_pages import AddedUp, arrows_of, page_of

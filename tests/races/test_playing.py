@@ -21,7 +21,7 @@ from testbed.fault import Fault
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
-from testbed.invariant import Evidence, Verdict, quiescent
+from testbed.invariant import Evidence, quiescent
 from testbed.races.counting import Counting
 from testbed.races.playing import Played, play, race_of
 from testbed.races.race import Race
@@ -29,6 +29,7 @@ from testbed.races.racefile import parse
 from testbed.races.shrink import shrink
 from testbed.turns.option import ANSWER, FAULT, HOLD, PASS, RELEASE, SERVE, Option
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.fault_kinds import fault_kinds, fault_of
 from testbed.world.scenario import Scenario, find, known, of, play_runs
 from testbed.world.world import World

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from testbed.invariant import Violation
 from testbed.races.reason import named_by, nameless, reason_of, same_as
+from testbed.turns.verdict import Violation
 from tests.each_row import each_row
 
 

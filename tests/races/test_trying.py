@@ -9,10 +9,10 @@ import pytest
 from testbed import Client, Evidence, World, always
 from testbed.choosers.calm import Calm
 from testbed.errors import HarnessBug, ReplayDiverged, ScenarioError
-from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.races.race import Race
 from testbed.races.trying import Limits, Trying
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import of
 from tests.each_row import each_row
 from tests.shared.stage import Puppet, note

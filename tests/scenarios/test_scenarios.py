@@ -11,11 +11,11 @@ from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.complete import Complete
 from testbed.choosers.uniform import Uniform
-from testbed.invariant import Verdict
 from testbed.races.playing import play
 from testbed.turns.option import SERVE
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, find, known, play_runs
 from tests.each_row import each_row
 from tests.models.witness import SLOW

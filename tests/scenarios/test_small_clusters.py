@@ -15,7 +15,7 @@ from actors.controllers.mutants import HoldsItsPods
 from actors.kubelet import Kubelet
 from actors.kubelet.mutants import PublishesEarly
 from testbed.choosers.calm import Calm
-from testbed.invariant import Verdict
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import play_runs
 from testbed.world.world import World
 from tests.models.clusters import small_clusters

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from testbed.chooser import Chooser
 from testbed.client.client import Client
-from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.story.diagram import Rows
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Violation
 from testbed.world.world import World
 from tests.shared.binders import two_binders
 

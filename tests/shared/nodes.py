@@ -13,11 +13,12 @@ from testbed.errors import NotFound, Unavailable
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.partition import Partition
-from testbed.invariant import Evidence, Verdict, always
+from testbed.invariant import Evidence, always
 from testbed.objects import Binding, Map, Node, Object, Pod, Target, requests_of, room_of
 from testbed.store.endpoint import Operation
 from testbed.testing.seek import choosers
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
 from tests.shared.stage import Doing, Puppet

@@ -11,11 +11,11 @@ import attrs
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.client.actor import Actor
 from testbed.client.client import Client
-from testbed.invariant import Verdict
 from testbed.objects.meta import Map
 from testbed.objects.note import Note
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.world import World
 
 Doing = Callable[[Client], Coroutine[Any, Any, Any]]

@@ -15,13 +15,13 @@ from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
-from testbed.invariant import Violation
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape
 from testbed.story.opening import causes_of
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.option import ANSWER, DELIVER, FAULT, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import Scenario, find, of
 from tests.models import incidents
 from tests.shared.binders import two_binders

@@ -22,7 +22,7 @@ from testbed.errors import Forbidden, Unavailable
 from testbed.fault import Fault
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
-from testbed.invariant import Evidence, Violation, always, quiescent
+from testbed.invariant import Evidence, always, quiescent
 from testbed.objects import Note, Pod, PriorityClass
 from testbed.objects.codec import decode, encode
 from testbed.races.playing import play
@@ -40,6 +40,7 @@ from testbed.story.slice import Slice
 from testbed.story.wording import known_by
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import find
 from tests.each_row import each_row
 from tests.models import incidents

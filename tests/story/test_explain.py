@@ -15,11 +15,12 @@ from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
-from testbed.invariant import Evidence, Verdict, quiescent
+from testbed.invariant import Evidence, quiescent
 from testbed.objects import Note
 from testbed.story.explain import LINES_MAX, Issue, explain_md, explained, story
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.version import VERSION
 from testbed.world.scenario import find
 from testbed.world.world import World

@@ -13,7 +13,6 @@ from functools import cache
 import attrs
 
 from testbed.choosers.uniform import Uniform
-from testbed.invariant import Violation
 from testbed.races.playing import play
 from testbed.races.racefile import parse
 from testbed.story.cause import CauseShape
@@ -22,6 +21,7 @@ from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import find, of
 from tests.each_row import each_row
 from tests.models.truths import Truth, can_be_repeated, cause_in

@@ -20,7 +20,6 @@ from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
-from testbed.invariant import Violation
 from testbed.objects import Note, Pod, PodStatus
 from testbed.objects.condition import Condition
 from testbed.races.pattern import Pattern
@@ -36,6 +35,7 @@ from testbed.story.slice import Slice
 from testbed.story.wording import changed, did
 from testbed.turns.option import SERVE, Option
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import find
 from testbed.world.world import World
 from tests.each_row import each_row

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from testbed.choosers.calm import Calm
-from testbed.invariant import Verdict
 from testbed.races.playing import play
 from testbed.story.explain import Issue, explain_md, explained, story
 from testbed.story.reruns.setting import said
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import find
 from tests.each_row import each_row
 from tests.models.worlds.shelved import race_named

@@ -8,11 +8,11 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
-from testbed.invariant import Violation
 from testbed.objects import Note
 from testbed.story.slice import STALE_MAX, Slice
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import find
 from testbed.world.world import World
 from tests.shared.binders import two_binders

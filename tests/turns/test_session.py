@@ -15,7 +15,6 @@ from testbed.client.cache import Cache
 from testbed.client.client import Client
 from testbed.errors import HarnessBug, ScenarioError, UnknownName
 from testbed.faults.crash import Crash
-from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.turns.drivers import trio as trio_driver
 from testbed.turns.garbage import collected_between
@@ -24,6 +23,7 @@ from testbed.turns.option import Option
 from testbed.turns.session import play_all
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.shared.stage import note, world_of

@@ -11,10 +11,10 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client, Task
 from testbed.errors import Cancelled, ScenarioError, TimedOut, Unavailable
-from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.turns.waits import Waitable
 from tests.shared.stage import Cued, Doing, note, world_of
 

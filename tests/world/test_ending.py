@@ -12,11 +12,12 @@ from testbed.client.cache import Cache
 from testbed.client.client import Client, Task
 from testbed.errors import UnknownName
 from testbed.faults.crash import Crash
-from testbed.invariant import Evidence, Verdict, always, quiescent
+from testbed.invariant import Evidence, always, quiescent
 from testbed.objects import Note
 from testbed.turns.option import PICK
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.shared.stage import Doing, note, world_of

@@ -8,11 +8,12 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
 from testbed.errors import Unavailable
 from testbed.faults.crash import Crash
-from testbed.invariant import TURN, Invariant, Verdict
+from testbed.invariant import TURN, Invariant
 from testbed.objects import Note
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
+from testbed.turns.verdict import Verdict
 from tests.each_row import each_row
 from tests.shared.stage import Doing, Puppet
 

@@ -17,13 +17,14 @@ from testbed.client.client import Client
 from testbed.errors import HarnessBug, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
-from testbed.invariant import Evidence, Verdict, always
+from testbed.invariant import Evidence, always
 from testbed.objects import Note
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.version import VERSION
 from testbed.world.world import World
 from tests.each_row import each_row

@@ -8,9 +8,9 @@ from hashlib import blake2b
 
 from testbed.choosers.equivalence.certificate import NOTHING_LEFT, Offer, Seen, late_part
 from testbed.choosers.equivalence.orders import OrderedTurn, Past
-from testbed.invariant import Verdict
 from testbed.turns.option import WAKE
 from testbed.turns.trace import Step
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 
 

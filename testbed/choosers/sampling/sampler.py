@@ -16,10 +16,10 @@ from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.sampling.chance import Chance
 from testbed.choosers.sampling.learned import Learned, Profile
 from testbed.choosers.sampling.profiler import Profiler
-from testbed.invariant import Verdict
 from testbed.turns.option import Choice, HoldBack, Option, Release
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 
 HOLD_ONE_IN = 8
 """One Run in 8 holds something back; one in 8 of these a second thing, and so on."""

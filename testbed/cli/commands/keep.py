@@ -24,11 +24,11 @@ from testbed.cli.races import (
 from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.code.files import read_bytes
 from testbed.errors import RaceRefused, ScenarioError
-from testbed.invariant import UNTRIED
 from testbed.races.expecting import Side, both_sides, pair_of
 from testbed.races.racefile import parse
 from testbed.races.rewriting import kept
 from testbed.races.trust import line_for
+from testbed.turns.verdict import UNTRIED
 
 FOLDER = "tests"
 """Where a race is kept by default."""

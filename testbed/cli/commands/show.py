@@ -17,7 +17,6 @@ from testbed.cli.profiled import missed
 from testbed.cli.show import EXIT_CODES, JSON, say_json
 from testbed.code.files import read_text
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.races.expecting import both_sides, of_every_world
 from testbed.races.playing import Played, play
 from testbed.races.race import Race
@@ -26,6 +25,7 @@ from testbed.story.chronicle import chronicle
 from testbed.story.explain import story
 from testbed.testing.seek import seek
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 from testbed.world.scenario import GUARD, Scenario, find
 from testbed.world.shelf import CONTROL, LESSON, Page

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from testbed.cli.searching.folder import Races
-from testbed.invariant import UNTRIED, up_to
 from testbed.races.playing import play
 from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.search.finding import Finding
 from testbed.search.search import Search
 from testbed.story.explain import story
+from testbed.turns.verdict import UNTRIED, up_to
 from testbed.words import counted, names_of
 from testbed.world.scenario import Scenario
 from testbed.world.tried.saying import notable

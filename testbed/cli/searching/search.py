@@ -44,7 +44,6 @@ from testbed.cli.searching.report import (
 )
 from testbed.cli.show import CODES, say_json
 from testbed.errors import ScenarioError, UnknownName
-from testbed.invariant import UNTRIED
 from testbed.races.trust import line_for, trust_in, words_for
 from testbed.search.crossing import Crossing
 from testbed.search.effort import COMPLETE, EFFORTS, Effort, portfolio_of, runs_of
@@ -59,6 +58,7 @@ from testbed.search.portfolio import ARMS, ROUND, Portfolio
 from testbed.search.search import TIME_IS_UP, Search, Watching
 from testbed.search.sources import digests
 from testbed.search.terms import modules_of, terms_of
+from testbed.turns.verdict import UNTRIED
 from testbed.version import VERSION
 from testbed.world.chooser_kinds import known
 from testbed.world.world import World
@@ -360,10 +360,8 @@ def _again(wishes: Wishes, search: Search) -> str:
     task = wishes.task
     named = words_for(task.scenario, task.folders)
     words = ["testbed", "search", *named, "--effort", wishes.effort.name]
-    for name, value in task.switches.items():
-        words += ["--switch", f"{name}={value}"]
-    for fault in task.faults:
-        words += ["--faults", fault]
+    words += [w for name, set_to in task.switches.items() for w in ("--switch", f"{name}={set_to}")]
+    words += [word for fault in task.faults for word in ("--faults", fault)]
     given: dict[str, object] = {
         "--faults": "none" if task.allows_none else None,
         "--seed": task.seed or None,

@@ -24,16 +24,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from testbed.invariant import Evidence
+from testbed.invariants.lasso.differing import difference
 from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Unlike
-from testbed.invariants.lasso.moment import (
-    EVENTS,
-    Moment,
-    difference,
-    moment_of,
-    tells_time,
-    uncounted,
-)
+from testbed.invariants.lasso.moment import EVENTS, Moment, moment_of, tells_time, uncounted
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.store.change import Change
 from testbed.turns.option import FAULT, Option
@@ -203,7 +197,7 @@ class Idle:
         before, last, point.last = point.states.get(now.digest), point.last, now
         point.states[now.digest] = (step, now_ms)
         if before is None:
-            told = "" if last is None else f": {difference(now, last)}"
+            told = "" if last is None else f": {difference(now, last, {})}"
             one.why = f"holds something else each time{told}"
         elif self._picked.get(name, -1) > before[0]:
             one.why = "picks"

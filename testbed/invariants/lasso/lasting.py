@@ -13,12 +13,16 @@ import attrs
 
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.invariants.lasso.written import Piece
+from testbed.objects.condition import Condition
+from testbed.objects.watched import Watched, WatchedText, plain, plain_text
 
 FINE = "fine time"
 TIMES = ("time", FINE)
 """The shapes of fields that are times; actors compare the fine ones with their clock."""
 FROM_NOW, IF_TO_COME = "from now", "if to come"
 """How a time is written: by how far it is from now, always or if it is to come."""
+SENTENCES = (Condition, "message")
+"""What a condition says to people: a class, and a field of it."""
 PIECES_MAX = 10_000
 """Of how many values the pieces are kept from one moment to the next."""
 
@@ -31,10 +35,15 @@ class Lasting:
     """What is kept from one moment of a World to the next: what was written of values that never
     change, and how each type is written."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_messages: bool = True) -> None:
+        self._left_out = () if with_messages else (SENTENCES,)
+        """The fields that are not written, each with its class."""
         self._pieces: dict[int, tuple[object, Piece]] = {}
         """By id, and with the value itself, so that no other one gets its address."""
-        self.ways: dict[type, Callable[[Any, Any], None]] = {}
+        self.ways: dict[type, Callable[[Any, Any], None]] = {
+            Watched: lambda likeness, number: likeness.write(plain(number)),
+            WatchedText: lambda likeness, text: likeness.write(plain_text(text)),
+        }
         """How each type that was met is written."""
         self.plans: dict[type, list[tuple[str, str, bool]]] = {}
         """The fields of each class that never changes: how each is written if it is a time, and
@@ -61,10 +70,14 @@ class Lasting:
 
     def plan(self, kind: type) -> None:
         """Note how the fields of a class are written."""
-        self.plans[kind] = [(each.name, *_time_of(each)) for each in attrs.fields(kind)]
+        self.plans[kind] = [
+            (each.name, *time_of(each))
+            for each in attrs.fields(kind)
+            if (kind, each.name) not in self._left_out
+        ]
 
 
-def _time_of(field: attrs.Attribute[Any]) -> tuple[str, bool]:
+def time_of(field: attrs.Attribute[Any]) -> tuple[str, bool]:
     """How a field is written if it is a time, else an empty text; and whether its rank counts if it
     is none."""
     name, shape = field.name, field.metadata.get("shape")

@@ -28,7 +28,7 @@ from testbed.invariant import Evidence
 from testbed.invariants.lasso.lasting import Lasting, Listed
 from testbed.invariants.lasso.likeness import Likeness, StandIns
 from testbed.invariants.lasso.renaming import Mark, Renaming
-from testbed.invariants.lasso.written import END, digest_of
+from testbed.invariants.lasso.written import digest_of
 from testbed.objects.event import Event
 from testbed.objects.meta import Revision
 from testbed.store.change import Change, Entry
@@ -42,8 +42,6 @@ from testbed.turns.table import Table
 
 EVENTS = f"{Event.plural}/"
 STORE = "the Store"
-BEFORE = 3
-"""How many values are told before the first that differs."""
 NAMES_GIVEN = "_names_given"
 """The attribute in which an Endpoint that gives names counts them."""
 
@@ -59,6 +57,8 @@ class Moment:
     """
     _digests: Mapping[str, str] = attrs.field(factory=dict, eq=False, repr=False)
     """A digest for each part, if the texts are not kept."""
+    objects: Mapping[str, object] = attrs.field(factory=dict, eq=False, repr=False)
+    """What the Store has, by key, as long as the texts are kept."""
 
     @property
     def parts(self) -> Mapping[str, str]:
@@ -69,26 +69,12 @@ class Moment:
         """The same, of which only the digests are kept."""
         return Moment(self.digest, digests=self.parts)
 
-    def count(self, label: str) -> int:
-        """How many texts a part has, if they are kept."""
-        text = self.texts.get(label, "")
-        return text.count(END) + 1 if text else 0
-
     def differences(self, other: Moment) -> Iterator[str]:
         """The labels of the parts that are not the same in both."""
         mine, theirs = self.parts, other.parts
         for label in dict.fromkeys([*mine, *theirs]):
             if mine.get(label) != theirs.get(label):
                 yield label
-
-    def first_difference(self, other: Moment, label: str) -> str:
-        """What differs first in a part that both have, and what stands before it; empty if that is
-        no longer kept."""
-        mine, theirs = (each.texts.get(label, "").split(END) for each in (self, other))
-        for at, (now, then) in enumerate(zip(mine, theirs, strict=False)):
-            if now != then and now and then:
-                return f"{', '.join(mine[max(at - BEFORE, 0) : at])}: {then} → {now}"
-        return ""
 
 
 def moment(
@@ -124,13 +110,13 @@ def moment(
         likeness.write((option, Mark("step", causes)) if order_matters else option)
     if also is not None:
         also(likeness)
-    return _moment(likeness)
+    return _moment(likeness, {key: entry.value for key, entry in entries.items()})
 
 
-def _moment(likeness: Likeness) -> Moment:
+def _moment(likeness: Likeness, objects: Mapping[str, object]) -> Moment:
     texts = likeness.texts()
     whole = "\n".join([f"{label}\n{text}" for label, text in texts.items()])
-    return Moment(digest_of(whole.encode()), texts)
+    return Moment(digest_of(whole.encode()), texts, objects=objects)
 
 
 def moment_of(
@@ -158,18 +144,7 @@ def moment_of(
     likeness.begin("its timers")
     for option in timers:
         likeness.write(option)
-    return _moment(likeness)
-
-
-def difference(now: Moment, before: Moment) -> str:
-    """The label of a difference, and what differs; best one that names what an actor holds."""
-    labels = list(now.differences(before))
-    more = now.count(STORE) - before.count(STORE)
-    if more and now.texts and before.texts:
-        return f"{STORE}, which says {'more' if more > 0 else 'less'}"
-    label = next((label for label in labels if "`" in label), labels[0] if labels else "nothing")
-    found = now.first_difference(before, label)
-    return f"{label} ({found})" if found else label
+    return _moment(likeness, {})
 
 
 def outline(evidence: Evidence) -> object:

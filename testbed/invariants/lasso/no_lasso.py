@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from functools import cached_property
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 
 from testbed.code.quick import quick
 from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
+from testbed.invariants.lasso.coarse import Abstracted, Abstraction, Multiset, Returning, says_more
+from testbed.invariants.lasso.differing import difference, writers_of
+from testbed.invariants.lasso.lap import AGAIN, NO_LASSO, Write, duration, ending, listed, sentences
 from testbed.invariants.lasso.lasting import Lasting
-from testbed.invariants.lasso.likeness import Likeness, Unlike
+from testbed.invariants.lasso.likeness import Unlike
 from testbed.invariants.lasso.moment import (
     EVENTS,
     Moment,
-    difference,
     moment,
     outline,
     ready,
@@ -26,32 +27,26 @@ from testbed.invariants.lasso.moment import (
     tells_time,
 )
 from testbed.invariants.lasso.renaming import Renaming
-from testbed.invariants.lasso.shown import shown
 from testbed.invariants.lasso.written import digest_of
-from testbed.objects.codec import encode
-from testbed.objects.meta import Object, changed_fields, field_of
-from testbed.store.change import Change, plural_of
+from testbed.objects.meta import Object
+from testbed.store.change import plural_of
 from testbed.store.footprint import LOG
 from testbed.turns.option import Option
 from testbed.turns.trace import Step
 from testbed.words import counted
 
-AGAIN = 3
-"""How often the same lap must be seen again before it is a proof."""
 SEEN_MAX = 10_000
 """The most states, and the most writes, that are remembered."""
 LOOKS_MAX = 1_000
 """How often one Run is looked at closely, at most."""
+GOES_ON_AT = 200
+"""How many turns there are before a Run is gone on with in another World."""
+RETURNS_MIN = 40
+"""How often something must come back to what it was, before that is done."""
 TRIES_MAX = 2
 """How often one lap is played again without success: what is held when it begins may settle."""
 FULL_MAX = 8
 """Of how many Moments all that is written is kept."""
-SHOWN_MAX = 6
-"""The most writes of a lap that are listed one by one."""
-WORD = 1 << 64
-
-Abstraction = Callable[[Evidence], object]
-"""Says the state as coarsely as a person would, in plain data."""
 
 
 @quick
@@ -69,22 +64,6 @@ class Visit:
     """What could happen at that moment."""
 
 
-@quick
-@attrs.frozen
-class Write:
-    """One write that changed something, and the actor that wrote it."""
-
-    who: str
-    change: Change
-    now_ms: int
-
-    @cached_property
-    def fields(self) -> list[str]:
-        """What it changed of an object that was there before and after."""
-        old, new = self.change.old, self.change.new
-        return list(changed_fields(old.value, new.value)) if old and new else []
-
-
 class NoLasso(Invariant):
     """No state comes back for ever with writes between.
 
@@ -98,7 +77,8 @@ class NoLasso(Invariant):
        time, it can go on for ever: that is the Violation.
     """
 
-    name = "no_lasso"
+    name = NO_LASSO
+    ends_run: ClassVar[bool] = True
     follows: ClassVar[bool] = True
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -109,10 +89,11 @@ class NoLasso(Invariant):
         reads: tuple[str, ...] | None = None,
     ) -> None:
         self.reads = None if reads is None else frozenset(reads)
-        self._coarse = _Multiset(self) if abstraction is None else _Abstracted(abstraction, self)
-        self._named_anew = named_anew
+        self._coarse = Abstracted(abstraction, self) if abstraction else Multiset(self.minds)
+        self.named_anew = named_anew
+        """The kinds with objects that get a new name in each lap."""
         self._names = Renaming(named_anew)
-        self._lasting = Lasting()
+        self._lasting = Lasting(with_messages=False)
         self._states: dict[str, Moment | None] = {}
         """Each coarse state, latest last, and the Moment when it was last looked at closely."""
         self._visits: dict[tuple[int, str], list[Visit]] = {}
@@ -124,7 +105,14 @@ class NoLasso(Invariant):
         self._looks = 0
         self._lap_begins: tuple[str, object] | None = None
         """The coarse state and the outline of the moment at which the lap is known to begin."""
+        self._returning = Returning()
+        self._goes_on_at = GOES_ON_AT
+        """From which turn on it plays on, in another World, what has happened."""
+        self._why_it_ends = ""
+        """Why the last of these Worlds proved nothing."""
         self._doubt = ""
+        self._is_hushed = False
+        """Whether something has changed only in a sentence for people."""
         self._differing: tuple[Moment, Moment] | None = None
         """The two Moments that were last found to differ, if that is the doubt."""
 
@@ -132,7 +120,11 @@ class NoLasso(Invariant):
     def suspicion(self) -> str:
         doubt = self._doubt
         if self._differing is not None:
-            doubt = f"each time round, this differs: {difference(*self._differing)}"
+            writes = ((each.who, each.change.key, each.fields) for each in self._writes)
+            said = difference(*self._differing, writers_of(writes), self.named_anew)
+            doubt = f"each time round, this differs: {said}"
+        if doubt and self._why_it_ends:
+            doubt += f"; gone on from turn {self._goes_on_at // 2:,}, {self._why_it_ends}"
         return f"suspected: a ping-pong, not proved: {doubt}" if doubt else ""
 
     def minds(self, key: str) -> bool:
@@ -146,13 +138,36 @@ class NoLasso(Invariant):
         request = evidence.wire.served
         who = "somebody" if request is None else request.role.name
         changes = [change for change in evidence.changes if self.minds(change.key)]
+        if not all(map(says_more, changes)):
+            changes, self._is_hushed = [each for each in changes if says_more(each)], True
         if not changes:
             return None
         for change in changes:
             if change.new is not None and isinstance(change.new.value, Object):
                 self._names.learn(change.new.value, is_new=change.old is None)
-            self._writes.append(Write(who, change, evidence.now_ms))
+            self._writes.append(write := Write(who, change, evidence.now_ms))
             self._written += 1
+            if self._written >= RETURNS_MIN and evidence.go_on is not None:
+                self._returning.note(write, self._names.unnamed_key(change.key))
+        said = self._look_at_state(evidence)
+        if said is None and self._returning.times >= RETURNS_MIN:
+            said = self._gone_on(evidence)
+        return said
+
+    def at_instant_limit(self, evidence: Evidence) -> str | None:
+        return self._gone_on(evidence)
+
+    def _gone_on(self, evidence: Evidence) -> str | None:
+        """The Violation, if all goes round for ever in a World that goes on calmly from here."""
+        step = evidence.table.step
+        if evidence.go_on is None or step < self._goes_on_at:
+            return None
+        # Each time when the Run is twice as long: so all of them cost no more than the Run does.
+        self._goes_on_at = 2 * step
+        said, self._why_it_ends = evidence.go_on(evidence.happened or [])
+        return said
+
+    def _look_at_state(self, evidence: Evidence) -> str | None:
         # In the World that only plays a suspected lap again, the lap begins at a known choice. The
         # moment there is the only one that can prove it, so none is looked at that has another
         # coarse state or another outline.
@@ -181,7 +196,7 @@ class NoLasso(Invariant):
 
     def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> str | None:
         try:
-            now = moment(evidence, self._names, self._lasting, names_matter=not self._named_anew)
+            now = moment(evidence, self._names, self._lasting, names_matter=not self.named_anew)
         except Unlike as why:
             self._doubt_that(f"what is in {why}")
             return None
@@ -260,39 +275,15 @@ class NoLasso(Invariant):
         if first < 0:
             return []
         writes = list(self._writes)[first : len(self._writes) - (self._written - end.writes)]
-        # The last writer of a field before the lap is its last writer in the lap before.
-        owners = {(w.change.key, path): w.who for w in writes for path in w.fields}
-        return [self._sentence(write, owners) for write in writes]
+        return sentences(writes, self._names)
 
     def _message(self, lap: list[str], start: Visit, end: Visit) -> str:
-        listed = lap[:SHOWN_MAX] + [f"… {len(lap) - SHOWN_MAX} more"] * (len(lap) > SHOWN_MAX)
-        took = end.now_ms - start.now_ms
-        time = f"{took:,} ms" if took else "no time at all"
-        names = f", the names of {' and '.join(self._named_anew)}" if self._named_anew else ""
         return (
-            f"for ever, a lap of {counted(len(lap), 'write')} in {time}, played {AGAIN} more times "
-            f"to the same state: {'; '.join(listed)}; and again. Everyone who could move did in "
-            f"each lap. Taken to mean nothing: revisions, uids{names}"
+            f"for ever, a lap of {counted(len(lap), 'write')} in "
+            f"{duration(end.now_ms - start.now_ms)}, played {AGAIN} more times to the same state: "
+            f"{listed(lap)}; and again. Everyone who could move did in each lap. "
+            f"{ending(self._is_hushed, self.named_anew)}"
         )
-
-    # -- what is written ------------------------------------------------------------------------
-
-    def _sentence(self, write: Write, owners: dict[tuple[str, str], str]) -> str:
-        """What a write did, and over which actor's work, in a sentence."""
-        who, change = write.who, write.change
-        key = self._names.unnamed_key(change.key)
-        if change.old is None or change.new is None:
-            return f"{who} {'creates' if change.old is None else 'deletes'} {key}"
-        old, new, fields = change.old.value, change.new.value, []
-        others: dict[str, None] = {}
-        for path in write.fields:
-            values = (shown(field_of(item, path), path, write.now_ms) for item in (old, new))
-            was, now = map(self._names.unnamed, values)
-            fields.append(f"{path} {was} → {now}")
-            owner, owners[change.key, path] = owners[change.key, path], who
-            others |= {} if owner == who else {owner: None}
-        over = f" (set by {' and '.join(others)})" if others else ""
-        return f"{who} sets {key} {', '.join(fields)}{over}"
 
 
 def no_lasso(
@@ -315,56 +306,3 @@ def no_lasso(
             'nothing.\nNext: say reads=("log:pods",), or leave it out to look at all.'
         )
     return NoLasso(abstraction, tuple(named_anew), reads)
-
-
-class _Multiset:
-    """What all objects say, without their names, as a sum with one number for each object. So a
-    commit costs only what it changes."""
-
-    def __init__(self, claim: NoLasso) -> None:
-        self._claim = claim
-        self._weights: dict[str, int] = {}
-        self._sum = 0
-        self._has_begun = False
-
-    def state(self, evidence: Evidence) -> str:
-        """The state now; called at each commit."""
-        if not self._has_begun:
-            self._has_begun = True
-            for entry in evidence.store.snapshot(""):
-                self._weigh(entry.key, entry.value)
-        for change in evidence.changes:
-            self._weigh(change.key, change.after)
-        return f"{self._sum:x}"
-
-    def _weigh(self, key: str, value: object) -> None:
-        if not self._claim.minds(key):
-            return
-        weight = 0 if value is None else _weight(key, value)
-        self._sum = (self._sum + weight - self._weights.pop(key, 0)) % WORD
-        if weight:
-            self._weights[key] = weight
-
-
-class _Abstracted:
-    """What the scenario's own `abstraction` says of the state."""
-
-    def __init__(self, abstraction: Abstraction, claim: NoLasso) -> None:
-        self._abstraction = abstraction
-        self._claim = claim
-
-    def state(self, evidence: Evidence) -> str:
-        """The state now; called at each commit."""
-        likeness = Likeness({})
-        likeness.begin("what the abstraction says")
-        likeness.write(evidence.ask(self._claim, self._abstraction))
-        return digest_of(repr(likeness.digests()).encode())
-
-
-def _weight(key: str, value: object) -> int:
-    """A number for what an object says: its kind, its labels, and all fields but `meta`."""
-    if not isinstance(value, Object):
-        return int(digest_of(f"{key} {value!r}".encode()), 16)
-    fields: list[Any] = [value.plural, value.meta.labels]
-    fields += [getattr(value, field.name) for field in attrs.fields(type(value))[1:]]
-    return int(digest_of(encode(fields)), 16)

@@ -9,7 +9,6 @@ from contextlib import closing
 import attrs
 
 from testbed.child import IN_ONE, Jobs
-from testbed.invariant import Verdict
 from testbed.search.comparing.alternatives import Alternative
 from testbed.search.comparing.measure import Measure
 from testbed.search.comparing.resampling import (
@@ -24,6 +23,7 @@ from testbed.search.comparing.run_history import RunHistory
 from testbed.search.comparing.sample import Figure, Sample
 from testbed.search.sharing import shared_out
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.chooser_by_name import maker_of
 from testbed.world.scenario import Scenario
 from testbed.world.world import World

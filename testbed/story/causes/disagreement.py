@@ -31,7 +31,7 @@ from testbed.story.wording import (
 from testbed.words import counted
 
 BIND = "bind"
-LAP = "for ever, a lap of "
+LAPS = ("for ever, a lap of ", "20 laps of ")
 """How `no_lasso` begins what it says."""
 
 
@@ -108,7 +108,7 @@ def _answering(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
 
 
 def _is_lap(slice_: Slice) -> bool:
-    return slice_.violation is not None and slice_.violation.said.startswith(LAP)
+    return slice_.violation is not None and slice_.violation.said.startswith(LAPS)
 
 
 def _in_turn(slice_: Slice, turns: list[Version]) -> Cause:

@@ -19,13 +19,13 @@ from testbed.choosers.equivalence.orders import (
     turn_of,
     with_path,
 )
-from testbed.invariant import Verdict
 from testbed.testing.complete.edits import Edit, edited
 from testbed.testing.complete.worlds import Scene
 from testbed.testing.mutant import Hunt, Mutant
 from testbed.turns.option import PICK, Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
+from testbed.turns.verdict import Verdict
 from testbed.words import counted
 from testbed.world.scenario import of, play_runs
 

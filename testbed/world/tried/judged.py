@@ -25,11 +25,12 @@ from typing import Protocol
 from testbed.client.request_counts import RequestCounts
 from testbed.client.wire import Wire
 from testbed.fault import Fault, Hit
-from testbed.invariant import DEATHS, RECORDS, FunctionClaim, Invariant, Verdict
+from testbed.invariant import DEATHS, RECORDS, FunctionClaim, Invariant
 from testbed.store.store import Store
 from testbed.store.store_endpoint import READS
 from testbed.turns.option import WAKE
 from testbed.turns.table import Table
+from testbed.turns.verdict import Verdict
 from testbed.words import names_of
 from testbed.world.tried.counts import (
     ABSENT,

@@ -19,7 +19,6 @@ from testbed.faults.break_watch import BreakWatch
 from testbed.faults.compact import Compact
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
-from testbed.invariant import Verdict
 from testbed.objects import (
     DeleteOptions,
     Map,
@@ -31,6 +30,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 from tests.shared.stage import play, world_of

@@ -11,7 +11,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
-from testbed.invariant import Verdict
+from testbed.turns.verdict import Verdict
 from tests.each_row import each_row
 from tests.models.clusters import autoscaled_clusters
 from tests.models.clusters.autoscaled_clusters import autoscaled_cluster, is_told_in_time

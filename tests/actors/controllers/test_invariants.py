@@ -14,7 +14,6 @@ from actors.controllers.proving_grounds.workloads import workshop
 from testbed.choosers.calm import Calm
 from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
-from testbed.invariant import Verdict
 from testbed.objects import (
     Condition,
     DaemonSet,
@@ -39,6 +38,7 @@ from testbed.objects import (
 )
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 from tests.each_row import each_row

@@ -23,13 +23,13 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.partition import Partition
 from testbed.faults.server_error import ServerError
-from testbed.invariant import Verdict
 from testbed.objects import Affinity, LabelSelector, Map, Node, Pod
 from testbed.objects.affinity import PodAffinity, PodAffinityTerm
 from testbed.objects.pod import Port
 from testbed.store.endpoint import Operation
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 from tests.each_row import each_row

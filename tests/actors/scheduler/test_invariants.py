@@ -18,12 +18,12 @@ from testbed.client.client import Client
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.faults.lose_request import LoseRequest
-from testbed.invariant import Verdict
 from testbed.store.store import Store
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
 from tests.each_row import each_row

@@ -13,8 +13,8 @@ from actors.scheduler.mutants import deciding, with_parts
 from actors.scheduler.proving_ground import contended_nodes
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
-from testbed.invariant import Verdict
 from testbed.objects import Map
+from testbed.turns.verdict import Verdict
 from testbed.world.world import World
 from tests.each_row import each_row
 

@@ -7,7 +7,7 @@ import attrs
 from testbed.choosers.uniform import Uniform
 from testbed.fault import Fault
 from testbed.faults.crash import Crash
-from testbed.invariant import Verdict
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, play_runs
 from testbed.world.world import World
 from tests.models.all_faults import all_faults

@@ -61,7 +61,8 @@ OURS: dict[str, str] = {
     "Delivery.change": OWN,
     "Delivery.error": "raised in the task that waits, which does not get the Delivery",
     **{f"World.{name}": PLAY for name in (
-        "__init__", "again", "allowed", "attendance", "beside", "budget", "close", "conclude",
+        "__init__", "again", "allowed", "attendance", "beside", "budget", "client_for", "close",
+        "conclude",
         "evidence", "faults_max", "faults_struck", "find_faults", "forbid", "goes_on", "here",
         "hits", "in_force", "judge", "needs_no_race", "offer_start", "play", "prepare", "run",
         "scenario", "store", "switches", "table", "trace", "turns_expected", "verdict", "wire",
@@ -70,6 +71,7 @@ OURS: dict[str, str] = {
     "Evidence.happened": "how `no_lasso` plays a lap again",
     "Evidence.laps_from": "how `no_lasso` plays a lap again",
     "Evidence.play_lap": "how `no_lasso` plays a lap again",
+    "Evidence.go_on": "how `no_lasso` goes on calmly from what has happened",
     "Evidence.calm_end": "how `confluent` has the calm run played",
     "Evidence.forget_scenario": "called by the World while it is assembled",
     "Evidence.table": "the testbed's own parts, for its own claims",

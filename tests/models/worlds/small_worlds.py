@@ -13,13 +13,13 @@ from testbed.client.cache import Cache
 from testbed.client.client import Client, Task
 from testbed.errors import ApiError
 from testbed.fault import Fault
-from testbed.invariant import Verdict
 from testbed.objects import Note
 from testbed.store.delivery import BOOKMARK
 from testbed.testing.complete.unsound import Form, Witness, form_of
 from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Verdict
 from testbed.turns.waits import Queue, Signal
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World

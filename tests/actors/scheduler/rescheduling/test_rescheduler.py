@@ -16,9 +16,9 @@ from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
-from testbed.invariant import Verdict
 from testbed.objects import Map, Node, Object, Pod, PriorityClass
 from testbed.objects.affinity import Toleration
+from testbed.turns.verdict import Verdict
 from testbed.world.world import World
 from tests.shared.scheduling import (
     NAME,
