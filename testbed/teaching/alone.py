@@ -227,26 +227,36 @@ Noted = tuple[PlayedRun, list[NotedTurn]]
 
 
 def runs_of(stage: Stage) -> list[PlayedRun]:
-    """The Runs that were played on that stage, the last one first."""
-    return [
+    """The Runs that were played on that stage, the last one first, and each that was drawn more
+    than once only once."""
+    played = (
         PlayedRun(choices, faults, outcome_of(verdict))
         for verdict, choices, faults in reversed(stage.kept or [])
-    ]
+    )
+    return [*dict.fromkeys(played)]
 
 
 def noted_again(
     stage: Stage, program: str, runs: Sequence[PlayedRun]
 ) -> list[tuple[Lives, list[Noted]]]:
     """Play these Runs again, in this order; return the lives of the program in them, and for each
-    the Runs that it has a part in. ReplayDiverged if one ends otherwise."""
-    found = dict[Lives, list[Noted]]()
+    the Runs that it has a part in, but those that are the same turns to it as one before.
+    ReplayDiverged if one ends otherwise."""
+    found = dict[Lives, dict[object, list[Noted]]]()
     actors = actors_of(stage.recipe.world(stage.switches), program)
     for run, (verdict, turns) in zip(runs, noted(stage.recipe, stage.switches, runs), strict=True):
         if outcome_of(verdict) != run.outcome:
             raise ReplayDiverged(f"a Run {run.outcome[1]!r} ends {verdict.end!r} when it is played")
         for mine in lives_in(turns, actors):
-            found.setdefault(mine, []).append((run, needed(turns, mine, actors)))
-    return sorted(found.items())
+            its = needed(turns, mine, actors)
+            # What a turn asks has no hash, so only Runs with the same keys are compared in full.
+            like = found.setdefault(mine, {}).setdefault(tuple(turn.key for turn in its), [])
+            if not any(run.faults == other.faults and its == known for other, known in like):
+                like.append((run, its))
+    return [
+        (mine, [each for like in by_keys.values() for each in like])
+        for mine, by_keys in sorted(found.items())
+    ]
 
 
 def play_alone(stage: Stage, program: str, mine: Lives, runs: Sequence[Noted]) -> None:

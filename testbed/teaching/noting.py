@@ -97,9 +97,11 @@ def recorded_in(records: Sequence[Record]) -> tuple[tuple[str, Any], ...]:
 
 
 def needed(turns: Sequence[NotedTurn], mine: Lives, actors: Collection[str]) -> list[NotedTurn]:
-    """The turns without those that say nothing to that life, and without what only others do."""
+    """The turns without those that say nothing to that life, without what only others do, and up to
+    its last one: no code of it runs after that."""
     found = list[NotedTurn]()
-    for turn in turns:
+    last = max(place for place, turn in enumerate(turns) if turn.actor == mine[0])
+    for turn in turns[: last + 1]:
         kind, is_mine = turn.key[0].kind, (turn.actor, turn.life) == mine
         if is_mine or turn.actor not in actors or kind == FAULT:
             found.append(turn)

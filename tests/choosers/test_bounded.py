@@ -287,25 +287,3 @@ def test_a_frontier_that_is_too_long_claims_nothing(monkeypatch: pytest.MonkeyPa
     bounded(find("lost_update"), chooser)
     assert not chooser.frontier.is_complete
     assert chooser.frontier.level == "complete up to 0 deviations, 0 faults"
-
-
-def test_a_hold_also_ends_when_time_has_passed() -> None:
-    """What goes on later sleeps until later: the turn between, at 10 ms, need not clash with it."""
-    written_ms: set[int] = set()
-
-    def late(world: World) -> None:
-        async def alpha(client: Client) -> None:
-            await client.update(note("a", x="2"))
-            await client.sleep(5)
-            written_ms.add(client.now())
-
-        async def beta(client: Client) -> None:
-            await client.sleep(10)
-            await client.get(Note, "c")
-            await client.sleep(20)
-
-        world.add(note("a"), note("c"))
-        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
-
-    bounded(of(late), Bounded(deviations_max=1))
-    assert written_ms >= {5, 15, 35}

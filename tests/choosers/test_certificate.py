@@ -203,7 +203,7 @@ def short() -> Scenario:
 SEARCHED = {
     "faults and picks": SMALL.scenario,
     "a Violation": lambda: find("lost_update"),
-    "a crash": Small(BESIDE, faults=(Crash("store"),)).scenario,
+    "a crash": Small((BESIDE[0],), faults=(Crash("store"),)).scenario,
     "a claim that reads all": told,
     "a limit": short,
 }

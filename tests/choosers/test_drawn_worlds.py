@@ -1,4 +1,4 @@
-"""Drawn Worlds: 500 of them, with every public name, are seen whole by `complete`.
+"""Drawn Worlds: 240 of them are seen whole by `complete`; 500 use every public name.
 
 `python -m pytest tests/choosers/test_drawn_worlds.py -n0 --world 17` plays World 17 alone;
 `--world "Drawn(…)"` the one that a failure has printed.
@@ -30,7 +30,8 @@ from tests.models.worlds.drawn_world import Drawn, Program, words_of
 from tests.models.worlds.name_spy import Spy
 from tests.models.worlds.names_drawn import FACADE_MAKERS, spied, unused
 
-WORLDS, WORLDS_LONG = 500, 20_000
+WORLDS, WORLDS_NAMING, WORLDS_LONG = 240, 500, 20_000
+"""How many are compared in the usual run, use every public name, and are compared at length."""
 BATCH, BATCH_LONG = 20, 100
 
 
@@ -108,10 +109,10 @@ def test_drawn_worlds_are_seen_whole(numbers: range, asked: list[tuple[str, Draw
 
 @pytest.mark.parametrize("number", [1010, 1171, 1410, 2813, 2834, 5412])
 def test_worlds_that_once_differed_are_seen_whole(number: int) -> None:
-    """Found beyond the 500: a commit that a waiting watch hears touched more than one that it hears
-    later; an actor was sent to another server, which does not end a watch that opens afterwards;
-    what a watch heard was taken for what an earlier one of its path had heard; two commits of which
-    one woke the other were taken to commute, where a third looked back."""
+    """Found beyond the first 500: a commit that a waiting watch hears touched more than one that it
+    hears later; an actor was sent to another server, which does not end a watch that opens
+    afterwards; what a watch heard was taken for what an earlier one of its path had heard; two
+    commits of which one woke the other were taken to commute, where a third looked back."""
     assert not compare(drawing.world(number)).difference
 
 
@@ -138,7 +139,7 @@ def test_a_limit_of_virtual_time_hides_no_fault() -> None:
 
 @pytest.mark.long
 def test_many_drawn_worlds_are_seen_whole(numbers: range, asked: list[tuple[str, Drawn]]) -> None:
-    """The same of 19,500 others, with up to 3,000 uniform Runs; `-rP` says what was compared."""
+    """The same of 19,760 others, with up to 3,000 uniform Runs; `-rP` says what was compared."""
     worlds = asked or [(f"World {number}", drawing.world(number)) for number in numbers]
     sys.stdout.write(f"{summed_up(check(worlds, LONG))}\n")
 
@@ -152,7 +153,7 @@ def used() -> Iterator[set[str]]:
     with pytest.MonkeyPatch.context() as patch:
         spy = Spy(patch)
         spied(spy)
-        for number in range(WORLDS):
+        for number in range(WORLDS_NAMING):
             scenario = drawing.world(number).scenario()
             for chooser, runs in ((Calm(), 1), (Uniform(number), 2)):
                 play_runs(scenario, chooser, lambda _: True, runs_max=runs, driver="direct")

@@ -11,7 +11,6 @@ from testbed.choosers.sampling.sampler import GLUE_MAX, Sampler
 from testbed.choosers.uniform import Uniform
 from testbed.choosers.urw import URW
 from testbed.client.client import Client
-from testbed.faults.stall import Stall
 from testbed.objects import Note
 from testbed.turns.option import Choice, Option
 from testbed.turns.pending import Alternatives, Options
@@ -153,29 +152,6 @@ def test_what_is_held_back_comes_back() -> None:
 
 
 # -- faults and picks -----------------------------------------------------------------------------
-
-
-def test_faults_are_drawn_apart_and_spread() -> None:
-    """How many strike in a Run is anything from none to the most, alike, all along it."""
-
-    def stalling(world: World) -> None:
-        LATE.build(world)
-        world.allow(Stall(times_max=3, by_ms=1))
-
-    struck: Counter[int] = Counter()
-    places: Counter[int] = Counter()
-
-    def look(world: World) -> bool:
-        steps = world.trace.steps
-        at = [step.number for step in steps if step.kind == "fault"]
-        struck[len(at)] += 1
-        places.update(min(number * 4 // len(steps), 3) for number in at)
-        return True
-
-    play_runs(of(stalling), URW(5), look, runs_max=200, driver="direct", keep=True)
-    assert sorted(struck) == [0, 1, 2, 3]
-    assert min(struck.values()) > 25, struck
-    assert min(places[quarter] for quarter in range(4)) > 25, places
 
 
 @pytest.mark.spec("GEN-5")

@@ -271,25 +271,6 @@ def test_a_map_that_takes_too_much_work_is_given_up() -> None:
     assert len(played) < 200
 
 
-def test_one_that_goes_round_for_ever_is_a_map_with_a_circle() -> None:
-    """Two states that come again and again, without a clock that anybody reads: the map is whole,
-    and has no end."""
-
-    async def blink(client: Client) -> None:
-        while True:
-            for light in ("on", "off"):
-                await client.update(Note("n").saying(light=light), whatever_it_was=True)
-
-    def blinking(world: World) -> None:
-        world.add(Note("n"))
-        world.start(Puppet("alpha", blink))
-
-    found = map_of(of(blinking, "blinking"))
-    assert found.states < 20
-    assert found.ends == []
-    assert any(arc.to <= place.number for place in found.places for arc in place.arcs)
-
-
 def test_progress_is_told() -> None:
     """How many states, Runs, and moves that are still to be tried."""
     told: list[tuple[int, int, int]] = []

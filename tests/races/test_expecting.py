@@ -131,19 +131,14 @@ def test_a_run_that_did_not_come_to_its_end_shows_of_no_claim_that_it_holds() ->
 
 def test_undecided_is_not_what_was_expected() -> None:
     """A limit that was reached shows nothing."""
+
+    def limited(world: World, *, guard: bool = False) -> None:
+        RECIPE.build(world, guard=guard)
+        world.limit(turns_max=3)
+
     race = parse(f"{LATE}expect: {{switches: {{guard: on}}, holds: []}}\n", "a")
-    world = RECIPE.world({"guard": "on"})
-    world.limit(turns_max=3)
     assert both_sides(race, RECIPE, "a")[0].is_met
-    short = find("lost_update")
-    build = short.build
-
-    def limited(world: object, **values: object) -> None:
-        build(world, **values)
-        world.limit(turns_max=3)  # type: ignore[attr-defined]
-
-    object.__setattr__(short, "build", limited)
-    assert not both_sides(race, short, "a")[0].is_met
+    assert not both_sides(race, of(limited), "a")[0].is_met
 
 
 def test_nothing_is_expected_of_a_race_that_says_nothing() -> None:

@@ -78,10 +78,13 @@ def shown(trace: Trace) -> list[Any]:
 
 
 def the_same_through_its_text(
-    recipe: Scenario, world: World, faults: Sequence[Fault] = ()
+    recipe: Scenario,
+    world: World,
+    faults: Sequence[Fault] = (),
+    switches: Mapping[str, object] | None = None,
 ) -> Played:
     """Write a Run as a Race, as a text, read that, play it, and compare all turns and the end."""
-    race = race_of(recipe, {}, world.trace.choices, faults=faults)
+    race = race_of(recipe, switches or {}, world.trace.choices, faults=faults)
     text = race.text()
     assert parse(text, "a.race.yaml") == race
     played = play(parse(text, "a.race.yaml"), recipe)
@@ -155,16 +158,14 @@ def limited(recipe: Scenario, **limits: int) -> Scenario:
 
 
 @seeds(4, 120)
-@pytest.mark.parametrize("sampler", [Uniform, SURW], ids=lambda sampler: sampler.__name__)
 @pytest.mark.parametrize("recipe", recipes())
-def test_a_run_that_ends_at_a_limit_is_a_race(
-    recipe: Scenario, sampler: type[Uniform | SURW], seeds: int
-) -> None:
+def test_a_run_that_ends_at_a_limit_is_a_race(recipe: Scenario, seeds: int) -> None:
     """Of time, of turns, or judged at a time, wherever it comes, with faults and without: what the
     race holds back is let go before time ends it, and so makes the last turns of the Run, too."""
-    if recipe.name in SLOW and seeds == 4:
+    is_long = seeds > 4
+    if recipe.name in SLOW and not is_long:
         pytest.skip("in the long form")
-    for seed in range(seeds):
+    for sampler, seed in product(samplers(recipe, is_long=is_long), range(seeds)):
         draw, faults = Random(seed), every_kind() if seed % 2 else ()
         whole = recipe.world(faults=faults)
         whole.run(sampler(seed), driver="direct")
@@ -263,23 +264,16 @@ def test_a_run_with_holds_between_the_parts_of_a_request_is_a_race(name: str, se
     for seed in range(seeds):
         world = recipe.world()
         world.run(POS(seed), driver="direct", trace=Trace({}, keep=True))
-        race = race_of(recipe, {}, world.trace.choices)
-        assert parse(race.text(), "a.race.yaml") == race
-        played = play(race, recipe)
-        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
-        assert played.verdict.outcome == world.verdict.outcome  # type: ignore[union-attr]
+        the_same_through_its_text(recipe, world)
 
 
 @seeds(25, 1_000)
 @pytest.mark.parametrize("faults", [0, 2])
 def test_a_run_with_faults_and_picks_is_a_race(faults: int, seeds: int) -> None:
     """Crashes, lost messages, stalls and what else the rich scenario allows."""
+    switches = {"faults": faults}
     for seed in range(seeds):
-        world = random_run(LOTS, seed, {"faults": faults})
-        race = race_of(LOTS, {"faults": faults}, world.trace.choices)
-        assert parse(race.text(), "a.race.yaml") == race
-        played = play(race, LOTS)
-        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+        the_same_through_its_text(LOTS, random_run(LOTS, seed, switches), switches=switches)
 
 
 def test_a_fault_strikes_before_a_hold_expires() -> None:
@@ -300,10 +294,7 @@ def test_a_run_of_actors_with_several_tasks_is_a_race(recipe: Scenario, seeds: i
     for seed in range(seeds):
         world = recipe.world(faults=faults)
         world.run(Uniform(seed), driver="direct", trace=Trace({}, keep=True))
-        race = race_of(recipe, {}, world.trace.choices, faults=faults)
-        assert parse(race.text(), "a.race.yaml") == race
-        played = play(race, recipe)
-        assert turns(played.trace) == turns(world.trace), f"seed {seed}:\n{race.text()}"
+        the_same_through_its_text(recipe, world, faults)
 
 
 LOST = (LoseReply(), LoseRequest())

@@ -9,6 +9,7 @@ from scenarios.levels.lost_count import Clerk, lost_count
 from testbed import Client, Conflict, Unavailable
 from testbed.objects import Note
 from testbed.policy import own
+from testbed.teaching.alone import noted_again, runs_of
 from testbed.teaching.answer import answering
 from testbed.teaching.checked import HELD, REFUSED, TriedTrial
 from testbed.teaching.checking import check
@@ -24,8 +25,10 @@ from testbed.teaching.looks import (
     WayToLook,
     looked,
 )
+from testbed.teaching.noting import needed, noted
 from testbed.world.fault_kinds import parse_fault
 from testbed.world.scenario import find
+from tests.each_row import each_row
 
 LEVEL = level_of(1)
 
@@ -76,7 +79,7 @@ def tried(answer: type[Clerk], trial: LevelTrial) -> TriedTrial:
     return one
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("look", "said"),
     [
         (EveryOrder(), "complete: every order, 46 runs"),
@@ -116,7 +119,7 @@ def test_the_faults_that_may_strike_are_counted() -> None:
     assert far.words.startswith("complete: every order, ≤ 1 fault, ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "look",
     [EveryOrder(), FewDeviations(0, faults_max=2), ManyOrders(20)],
     ids=lambda look: type(look).__name__,
@@ -167,12 +170,43 @@ def test_the_fault_that_a_sweep_strikes_stands_in_the_race() -> None:
     )  # fmt: skip
 
 
-def test_a_check_is_the_same_again() -> None:
-    """As plain data, too."""
-    once, again = (check(LEVEL, SilentClerk, seed=3).as_dict() for _ in range(2))
-    assert once == again
-    assert once["passed"] is False
-    assert once["seed"] == 3
+def test_a_life_is_played_alone_once_in_runs_that_are_the_same_to_it() -> None:
+    """A Run that was drawn before tells it nothing new, nor one that differs only after its last
+    turn; whatever else a Run was to a life, that life is played in it."""
+    switches = {LEVEL.switch: CarefulClerk.__name__, "deliveries": 1}
+    recipe, name = find(lost_count.__name__), CarefulClerk.__name__
+    stage = Stage(recipe, switches, (), runs_out=False, seed=0, on_run=lambda _: None, kept=[])
+    with answering(LEVEL, CarefulClerk):
+        looked(ManyOrders(60), stage)
+        runs = runs_of(stage)
+        found = {life: [turns for _, turns in its] for life, its in noted_again(stage, name, runs)}
+        wholes = [turns for _, turns in noted(recipe, switches, runs)]
+    assert len(runs) == len({run.choices for run in runs}) < 60
+    for life, its in found.items():
+        assert len(its) < len(runs)
+        assert all(turns not in its[:place] for place, turns in enumerate(its))
+        told = [needed(turns, life, ["alpha", "beta"]) for turns in wholes]
+        assert all(turns in its for turns in told)
+        for turns, whole in zip(told, wholes, strict=True):
+            own = [turn for turn in whole if (turn.actor, turn.life) == life]
+            assert [turn for turn in turns if turn in own] == own
+            assert turns[-1] == own[-1]
+
+
+def test_a_run_that_differs_in_time_alone_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same turns at another time, or with other answers, may be something else to a life."""
+    switches = {LEVEL.switch: CarefulClerk.__name__}
+    recipe, name = find(lost_count.__name__), CarefulClerk.__name__
+    stage = Stage(recipe, switches, (), runs_out=False, seed=0, on_run=lambda _: None, kept=[])
+    with answering(LEVEL, CarefulClerk):
+        looked(ManyOrders(1), stage)
+        runs = runs_of(stage) * 3
+        ((verdict, turns),) = noted(recipe, switches, runs[:1])
+        later = [turn._replace(now_ms=turn.now_ms + 1) for turn in turns]
+        monkeypatch.setattr(
+            "testbed.teaching.alone.noted", lambda *_: [(verdict, t) for t in (turns, later, turns)]
+        )
+        assert {len(its) for _, its in noted_again(stage, name, runs)} == {2}
 
 
 def test_how_far_a_check_is_can_be_followed() -> None:

@@ -27,6 +27,7 @@ from testbed.teaching.checking import check
 from testbed.teaching.ladder import level_of
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.teaching.right.half_moved import CopiesThenDeletes, DoesTheNextStep
 
 STATES_MAX = 2_000
@@ -47,7 +48,7 @@ def outcomes_of(name: str, **how: Any) -> list[str]:
     return sorted(found - {"undecided"})
 
 
-@pytest.mark.parametrize(("want", "counts"), [(1, [1]), (2, [2, 3])])
+@each_row(("want", "counts"), [(1, [1]), (2, [2, 3])])
 def test_so_many_pods_can_there_be_in_level_3(want: int, counts: list[int]) -> None:
     """The answer to its question, by every order of the careless controller."""
     found = set()
@@ -126,7 +127,7 @@ def test_a_small_world_of_each_has_a_map(name: str) -> None:
     assert {end.outcome for end in found.ends} == {"held", "violated"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "switches"),
     [
         ("late_echo", {"want": 0}),

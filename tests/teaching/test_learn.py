@@ -18,6 +18,7 @@ import pytest
 from testbed import Actor
 from testbed.cli import main
 from testbed.cli import wrong_answers as wrong
+from testbed.cli.commands import learn as command
 from testbed.cli.commands.learn import page_of
 from testbed.maps import mapping
 from testbed.teaching.beats import break_line
@@ -25,6 +26,7 @@ from testbed.teaching.checking import careless_race
 from testbed.teaching.ladder import level_of, levels, wrong_answers
 from testbed.teaching.record import VARIABLE
 from testbed.world.scenario import find
+from tests.each_row import each_row
 
 MENDED = ", whatever_it_was=True"
 RIGHT = """
@@ -202,9 +204,11 @@ def test_what_is_passed_is_recorded(learn: Learn) -> None:
 def test_a_check_that_passes_is_checked_itself(
     learn: Learn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It plays the wrong answers; one that it lets pass is named."""
+    """It plays the wrong answers; one that it lets pass is named. Here the level has one trial."""
     Path("mine.py").write_text(RIGHT, encoding="utf-8")
-    few = wrong_answers(level_of(1))[:3]
+    short = attrs.evolve(level_of(1), trials=level_of(1).trials[:1])
+    monkeypatch.setattr(command, "level_of", lambda number: short)
+    few = wrong_answers(short)[:3]
     monkeypatch.setattr(wrong, "wrong_answers", lambda level: few)
     done = learn(1, "--check", "mine.py")
     assert "✓ the check itself: it refuses 3 wrong answers of 3\n" in done.out
@@ -241,7 +245,7 @@ def test_words_are_shown(learn: Learn) -> None:
     assert learn(2, "--words", "--json").data["words"] == dict(level_of(2).words)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "said"),
     [
         (["99"], "there is no level '99'"),

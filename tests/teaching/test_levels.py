@@ -25,6 +25,7 @@ from testbed.teaching.level import LearnLevel
 from testbed.teaching.looks import EveryOrder
 from testbed.world.scenario import find, known, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 
 LEVELS = levels()
 WRONG_MIN, RIGHT_MIN = 12, 3
@@ -94,7 +95,7 @@ def test_answers_of_different_levels_have_different_names() -> None:
     assert sorted(names) == sorted({*names})
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=named)
+@each_row("level", LEVELS, ids=named)
 def test_a_level_has_enough_answers_to_be_checked_by(level: LearnLevel) -> None:
     """A check that never refused, or never passed, would prove nothing."""
     assert len(wrong_answers(level)) >= WRONG_MIN
@@ -160,7 +161,7 @@ TECHNICAL = {
 """Words of the trade. A level that says one explains it."""
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=named)
+@each_row("level", LEVELS, ids=named)
 def test_the_words_of_its_texts_are_in_its_list(level: LearnLevel) -> None:
     """So a student who knows the list can read each sentence."""
     said = " ".join(
@@ -180,7 +181,7 @@ def test_a_refusal_is_told_in_few_other_words(level: LearnLevel) -> None:
     assert len(spoken.intersection(TECHNICAL) - level.spoken()) <= 1
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=named)
+@each_row("level", LEVELS, ids=named)
 def test_its_question_has_an_answer_and_its_incident_a_link(level: LearnLevel) -> None:
     """What a person may look up is there."""
     assert 1 <= level.guess.answer <= len(level.guess.choices)

@@ -8,6 +8,7 @@ import pytest
 
 from testbed.errors import ScenarioError
 from testbed.teaching.record import USUAL, VARIABLE, LevelRecord, path_of, read_record
+from tests.each_row import each_row
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -30,7 +31,7 @@ def test_what_is_passed_stays_passed(tmp_path: Path) -> None:
     assert student.of(1) == LevelRecord(passed=True, checks=3, checks_to_pass=1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "", "{", "[]", "3", "{}", '{"testbed_learn":2,"levels":{}}', '{"testbed_learn":1}',

@@ -32,7 +32,6 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.drivers.trio import _TrioRun, play_async
 from testbed.turns.option import FAULT, PICK
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options
-from testbed.turns.trace import Trace
 from testbed.world.scenario import Scenario, of, play_runs
 from testbed.world.world import World
 from tests.each_row import each_row
@@ -230,20 +229,6 @@ def test_both_drivers_leave_the_same_traces_of_a_rich_world(delay: int, runs: in
         "crash", "restart", "stall", "lag", "partition", "lose_request", "lose_reply",
         "server_error", "break_watch", "compact", "clock_step",
     }  # fmt: skip
-
-
-@each_row("driver", DRIVERS)
-def test_the_same_run_twice_is_the_same_trace(driver: str) -> None:
-    """Alone, or as one of many in a session."""
-    one = played(of(rich), driver, 10)
-    world = of(rich).world()
-    trace = Trace({}, keep=True)
-    chooser = Uniform(5)
-    assert world.prepare(chooser, trace=trace, number=7)
-    other = of(rich).world()
-    again = Trace({}, keep=True)
-    other.run(Uniform(5), driver=driver, trace=again, number=7)
-    assert again.digest() == one.digests[7]
 
 
 def test_a_turn_that_cannot_be_handed_on_ends_the_run() -> None:

@@ -189,9 +189,9 @@ def test_a_world_that_keeps_to_itself_is_left_in_peace() -> None:
     """The searches of the scenarios meet nothing; nor those of Worlds with faults and picks."""
     for name in ("lost_update", "double_bind", "two_defaults"):
         for chooser in (Complete(), Bounded()):
-            play_runs(find(name), chooser, lambda _: True, runs_max=150, driver="direct")
+            play_runs(find(name), chooser, lambda _: True, runs_max=40, driver="direct")
     for chooser in (Complete(faults_max=1), Bounded()):
-        play_runs(of(drawing_lots), chooser, lambda _: True, runs_max=200, driver="direct")
+        play_runs(of(drawing_lots), chooser, lambda _: True, runs_max=60, driver="direct")
 
 
 def noted(seen: list[str]) -> Scenario:

@@ -85,24 +85,6 @@ def test_a_sentence_survives_an_edit_of_the_actor() -> None:
     ]
 
 
-def test_the_same_operation_again_is_the_second_of_its_sentence() -> None:
-    """`#n` counts what a life says again, for its request and its answer alike."""
-
-    async def twice(client: Client) -> None:
-        await client.get(Note, "n")
-        await client.get(Note, "n")
-
-    world = world_of(alpha=twice)
-    world.add(note())
-    assert sentences(world) == [
-        "start alpha/main",
-        "serve alpha/main get notes/default/n",
-        "answer alpha/main get notes/default/n",
-        "serve alpha/main get notes/default/n#2",
-        "answer alpha/main get notes/default/n#2",
-    ]
-
-
 @pytest.mark.parametrize("scenario", recipes())
 def test_no_two_options_of_a_life_have_the_same_sentence(scenario: Scenario) -> None:
     """A sentence and a life name one Step; what belongs to no life, its sentence alone."""

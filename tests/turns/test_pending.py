@@ -9,19 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
 from testbed.choosers.uniform import Uniform
 from testbed.client.client import Client
 from testbed.faults.stall import Stall
-from testbed.objects import Note
 from testbed.turns.option import FAULT, Option
 from testbed.turns.pending import CALM_ORDER, Alternatives, Options, Pending
 from testbed.turns.trace import Trace
 from testbed.world.world import World
 from tests.each_row import each_row
-from tests.shared.stage import Puppet, note, world_of
+from tests.shared.stage import Puppet, world_of
 
 DRIVERS = ("trio", "direct")
 
@@ -72,12 +70,6 @@ def line_of(*options: Option) -> Pending:
 def test_one_is_duller_than_the_other(first: Option, second: Option) -> None:
     """What is due, then what is in flight, then what was begun last, then the smaller path."""
     assert list(line_of(second, first)) == [first, second]
-
-
-def test_of_equals_the_one_announced_first_is_duller() -> None:
-    """The serial decides when nothing else does, so that no order is left to chance."""
-    one, other = option(), option()
-    assert list(line_of(other, one)) == [other, one]
 
 
 described = st.tuples(
@@ -339,31 +331,3 @@ def test_what_is_stalled_is_put_back_and_does_not_hold_time_up(driver: str) -> N
     assert woke == [
         ("beta", 10), ("beta", 20), ("alpha", 25), ("beta", 30), ("alpha", 35), ("alpha", 45),
     ]  # fmt: skip
-
-
-class Late(Chooser):
-    """Of two, the later."""
-
-    def begin(self, run: RunInfo) -> Plan | None:
-        return Plan("late")
-
-    def choose(self, options: Options | Alternatives) -> int:
-        return options.ready - 1
-
-
-def test_a_timer_that_overtakes_a_message_moves_time_past_its_due() -> None:
-    """The message then happens at that time, not at the one it was due at."""
-    world = world_of(alpha=sleeps_once)
-    world.add(note())
-
-    async def reads(client: Client) -> None:
-        await client.get(Note, "n")
-
-    world.start(Puppet("beta", reads))
-    world.limit(delay_max_ms=5)
-    trace = Trace({}, keep=True)
-    world.run(Late(), driver="direct", trace=trace)
-    by_kind = {step.kind: step for step in trace.steps}
-    assert (by_kind["wake"].now_ms, by_kind["serve"].now_ms) == (5, 5)
-    assert by_kind["serve"].option.due_ms == 0
-    assert by_kind["serve"].number > by_kind["wake"].number

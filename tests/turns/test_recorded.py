@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +21,24 @@ from testbed.turns.recorded import FILE_BYTES_MAX, load
 from testbed.turns.trace import Trace
 from testbed.world.budget import Budget
 from testbed.world.scenario import find
+from tests.each_row import each_row
 
 LOST_UPDATE = find("lost_update")
 
 
-def file_of(path: Path, seed: int = 1) -> bytes:
-    """Record a Run of lost_update; its bytes."""
-    with path.open("wb") as sink:
-        LOST_UPDATE.world().run(Uniform(seed), driver="direct", trace=Trace({}, sink=sink))
-    return path.read_bytes()
+@cache
+def recorded_bytes() -> bytes:
+    """The trace of one Run of lost_update."""
+    sink = BytesIO()
+    LOST_UPDATE.world().run(Uniform(1), driver="direct", trace=Trace({}, sink=sink))
+    return sink.getvalue()
 
 
 def test_a_trace_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     """Header, choices and end; and the lines to the byte."""
     path = tmp_path / "race.jsonl"
-    raw = file_of(path)
+    raw = recorded_bytes()
+    path.write_bytes(raw)
     recorded = load(str(path))
     assert b"".join(recorded.lines) == raw
     assert recorded.header["scenario"] == "lost_update"
@@ -152,13 +157,13 @@ REFUSED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), REFUSED.values(), ids=REFUSED.keys())
+@each_row(("damage", "said"), REFUSED.values(), ids=REFUSED.keys())
 def test_a_damaged_trace_is_refused(
     damage: Callable[[bytes], bytes], said: str, tmp_path: Path
 ) -> None:
     """With the file, the line, what was expected and found there, and what to do next."""
     path = tmp_path / "race.jsonl"
-    path.write_bytes(damage(file_of(path)))
+    path.write_bytes(damage(recorded_bytes()))
     with pytest.raises(TraceRefused, match=said) as refused:
         load(str(path))
     assert str(refused.value).startswith(f"{path}, line ")
@@ -191,7 +196,7 @@ def test_any_flipped_byte_and_any_cut_is_refused(
 ) -> None:
     """Wherever it is: each byte of each line counts, the sums and the line ends included."""
     path = tmp_path_factory.getbasetemp() / "flipped.jsonl"
-    raw = bytearray(file_of(path))
+    raw = bytearray(recorded_bytes())
     where = data.draw(st.integers(0, len(raw) - 1))
     if data.draw(st.booleans()):
         raw[where] ^= data.draw(st.integers(1, 255))
@@ -215,7 +220,7 @@ WORDS = (
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(line=st.integers(1, 14), changes=st.dictionaries(st.sampled_from(WORDS), jsons, max_size=2))
 def test_a_forged_trace_is_refused_or_diverges(
     line: int, changes: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
@@ -223,7 +228,7 @@ def test_a_forged_trace_is_refused_or_diverges(
     """Sums can be forged. Whatever then stands on a line, what comes of it is a verdict or an
     error for people, and never another exception."""
     path = tmp_path_factory.getbasetemp() / "forged.jsonl"
-    path.write_bytes(forged(file_of(path), line, **changes))
+    path.write_bytes(forged(recorded_bytes(), line, **changes))
     try:
         recorded = load(str(path))
         world = LOST_UPDATE.world(recorded.header["switches"])

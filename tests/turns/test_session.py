@@ -13,7 +13,7 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
 from testbed.client.client import Client
-from testbed.errors import HarnessBug, ScenarioError, UnknownName
+from testbed.errors import HarnessBug, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.turns.drivers import trio as trio_driver
@@ -76,7 +76,7 @@ def seats_of(world: World) -> list[Seat]:
 
 @both_drivers
 def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
-    """120 Runs with crashes in one session: no task of trio, no seat, no offer; and, a
+    """40 Runs with crashes in one session: no task of trio, no seat, no offer; and, a
     collection later, no more objects than one World has."""
     counts: list[int] = []
     crashes = 0
@@ -84,7 +84,7 @@ def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
     def worlds() -> Iterator[World]:
         nonlocal crashes
         chooser = Uniform(3)
-        for number in range(120):
+        for number in range(40):
             if driver == "trio":
                 assert trio.lowlevel.current_statistics().tasks_living == alive()
             world = busy_world()
@@ -98,7 +98,7 @@ def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
             assert not [o for o in world.table.pending if o.seat is not None]
             assert not world.wire.streams.open
             del world
-            if number % 30 == 29:
+            if number % 10 == 9:
                 gc.collect()
                 counts.append(count())
 
@@ -111,7 +111,7 @@ def test_after_every_run_nothing_of_it_is_left(driver: str) -> None:
     gc.collect()
     before = count()
     play_all(worlds(), driver=driver)
-    assert crashes > 100
+    assert crashes > 30
     assert len(set(living)) <= 1
     assert max(counts) < before + 50
 
@@ -260,12 +260,6 @@ def test_a_run_that_fails_ends_the_session(driver: str) -> None:
     assert caught.value is error
     assert said == ["a", "b"]
     assert world_of(alpha=main).run(Calm(), driver=driver).is_held
-
-
-def test_a_driver_nobody_knows_is_refused() -> None:
-    """With the nearest name."""
-    with pytest.raises(UnknownName, match=r"there is no driver 'tri'\. Did you mean 'trio'"):
-        world_of().run(Calm(), driver="tri")
 
 
 @both_drivers

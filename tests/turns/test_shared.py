@@ -24,6 +24,7 @@ from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.turns.shared import shared
 from testbed.world.scenario import of, play_runs
+from tests.each_row import each_row
 from tests.shared.stage import Doing, Puppet, note
 
 COUNT = 0
@@ -111,7 +112,7 @@ STEADY: dict[str, object] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("way", "make"),
     [*((way, list) for way in WAYS.values()), *((uses, make) for make in CHANGING.values())],
     ids=[*WAYS, *CHANGING],
@@ -129,7 +130,7 @@ def test_what_can_change_is_seen_where_two_hold_it(
     assert shared({"a": [way(make())], "b": [uses(make())]}) is None
 
 
-@pytest.mark.parametrize("held", STEADY.values(), ids=STEADY)
+@each_row("held", STEADY.values(), ids=STEADY)
 def test_what_cannot_change_may_be_shared(held: object) -> None:
     """Frozen data, code, loggers, patterns, and what has no field of its own."""
     for way in WAYS.values():
@@ -179,7 +180,7 @@ WRITES: dict[Callable[[], None], str] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("writes", "name"), WRITES.items())
+@each_row(("writes", "name"), WRITES.items())
 def test_a_global_that_one_of_them_writes_is_seen(writes: Callable[[], None], name: str) -> None:
     """Set, or filled at an index or by a method; and one that nobody writes is a table."""
     both = shared({"a": [writes], "b": [looks if name == "COUNT" else reads]})
@@ -267,7 +268,7 @@ def start(world: World, **puppets: Doing) -> None:
         world.start(Puppet(name, do))
 
 
-@pytest.mark.parametrize("build", [a_list_that_two_close_over, a_list_that_an_endpoint_shows])
+@each_row("build", [a_list_that_two_close_over, a_list_that_an_endpoint_shows])
 def test_a_complete_search_refuses_it(build: Callable[[World], None]) -> None:
     """It names both places and the next step; any other Run is played."""
     with pytest.raises(ScenarioError) as caught:

@@ -254,17 +254,6 @@ def test_the_digest_is_that_of_the_file() -> None:
     assert trace.digest() == hashlib.sha256(sink.getvalue()).hexdigest()
 
 
-def test_the_size_of_a_written_trace_is_limited() -> None:
-    """The Run ends Undecided, says which limit it was, and the file is whole."""
-    sink = io.BytesIO()
-    world = LOST_UPDATE.world()
-    world.limit(trace_bytes_max=500)
-    verdict = world.run(Calm(), trace=Trace({}, sink=sink))
-    assert (verdict.outcome, verdict.turns) == ("undecided", 3)
-    assert str(verdict).startswith("Undecided: trace_bytes_max: 500 bytes")
-    assert json.loads(sink.getvalue().splitlines()[-1])["end"] == verdict.end
-
-
 # -- facts ----------------------------------------------------------------------------------------
 
 

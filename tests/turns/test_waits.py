@@ -45,6 +45,9 @@ def test_a_sleep_of_nothing_is_a_turn_all_the_same(driver: str) -> None:
     assert (said, verdict.turns, verdict.virtual_ms) == ([0, 0], 3, 0)
 
 
+# -- alarms -------------------------------------------------------------------------------------
+
+
 def test_a_timer_bears_the_name_it_was_given(driver: str) -> None:
     """So that a person can speak of it."""
 
@@ -55,9 +58,6 @@ def test_a_timer_bears_the_name_it_was_given(driver: str) -> None:
     trace = Trace({}, keep=True)
     world.run(Calm(), driver=driver, trace=trace)
     assert str(trace.steps[-1].sentence) == "wake alpha/main flush"
-
-
-# -- alarms -------------------------------------------------------------------------------------
 
 
 def test_an_alarm_goes_off_at_the_time_it_was_last_set_to(driver: str) -> None:
@@ -159,25 +159,6 @@ def test_join_gives_what_the_task_returned(driver: str) -> None:
 
     assert run(main, driver).is_held
     assert said == [[False, False], 900, [True, True], 100, 900, 900]
-
-
-def test_a_cancelled_task_is_joined_with_nothing(driver: str) -> None:
-    """It has no result to give."""
-    said: list[object] = []
-
-    async def main(client: Client) -> None:
-        task = client.spawn("sleeps", sleeps, client)
-        await client.sleep(1)
-        client.cancel(task)
-        said.append(await client.join(task))
-        said.append(client.now())
-
-    async def sleeps(client: Client) -> int:
-        await client.sleep(1000)
-        return 1
-
-    assert run(main, driver).is_held
-    assert said == [None, 1]
 
 
 # -- signals ------------------------------------------------------------------------------------
@@ -404,22 +385,6 @@ def test_first_withdraws_what_did_not_end_it(driver: str) -> None:
     assert said == [(1, 0, 1), (0, 1)]
 
 
-def test_any_of_the_first_can_be_the_one(driver: str) -> None:
-    """Each that could end it is an Option of its own."""
-    places: set[int] = set()
-    for seed in range(30):
-
-        async def main(client: Client) -> None:
-            one, ready = client.queue("one"), client.signal("ready")
-            one.put("a")
-            ready.set()
-            place, _ = await client.first(client.sleep(0), one.get(), ready.wait())
-            places.add(place)
-
-        assert run(main, driver, Uniform(seed)).is_held
-    assert places == {0, 1, 2}
-
-
 def test_first_within_first_tells_the_way(driver: str) -> None:
     """The value of a nested one is a place and a value again."""
     said: list[object] = []
@@ -452,19 +417,6 @@ def test_a_wait_can_be_waited_for_again(driver: str) -> None:
 
     assert run(main, driver).is_held
     assert said == [0, (0, 1), (0, 2), (1, None), None]
-
-
-def test_the_first_of_nothing_is_a_mistake(driver: str) -> None:
-    """It could never end; the Run does, even if the actor catches the error."""
-
-    async def main(client: Client) -> None:
-        try:
-            await client.first()
-        except Exception:  # noqa: BLE001
-            await client.sleep(1)
-
-    with pytest.raises(ScenarioError, match="nothing to wait for"):
-        run(main, driver)
 
 
 # -- deadlines of operations --------------------------------------------------------------------

@@ -159,12 +159,12 @@ def test_a_struck_endpoint_store_or_watch_is_found_to_matter(fault: str) -> None
     """An actor that gives up its work if something has gone wrong, and beta was faster: that is a
     difference; with its guard it is none, and most Runs are compared."""
     strikes = parse_fault(fault)
-    assert not said(verdicts(of(easily_put_off), 100))
-    found = said(verdicts(of(easily_put_off), 400, strikes))
+    assert not said(verdicts(of(easily_put_off), 50))
+    found = said(verdicts(of(easily_put_off), 100, strikes))
     assert any("notes/default/work is only" in each for each in found)
     assert all("with the same fault ends otherwise, so the fault alone" in each for each in found)
     struck = [
-        world for world in verdicts(of(easily_put_off), 200, strikes, guard=True) if world.hits
+        world for world in verdicts(of(easily_put_off), 100, strikes, guard=True) if world.hits
     ]
     assert not said(struck)
     compared = [world for world in struck if not world.verdict.note]  # type: ignore[union-attr]
@@ -284,7 +284,7 @@ def test_runs_of_one_class_have_one_counterpart(faults: list[Fault]) -> None:
             runs[watched.form] = runs.get(watched.form, 0) + bool(world.hits)
         return True
 
-    play_runs(recipe, watched, look, runs_max=200, faults=faults, driver="direct")
+    play_runs(recipe, watched, look, runs_max=100, faults=faults, driver="direct")
     assert all(len(each) == 1 for each in keys.values())
     assert max(runs.values()) > 1
 
@@ -822,11 +822,13 @@ def test_an_order_that_shows_only_under_a_fault_is_an_alarm_of_a_scheduler_too(
     its lost nomination is written after all. Otherwise the next write hides that. Nothing else
     differs, and so a scenario can leave it out."""
     strikes = parse_fault(fault)
-    found = said(verdicts(also_confluent("stolen_slot"), 150, strikes, guard=True))
+    found = said(
+        verdicts(also_confluent("stolen_slot"), 40, strikes, chooser=Uniform(3), guard=True)
+    )
     assert len(found) == 1
     assert f"alone does not decide: pods/default/urgent {field} is " in found.pop()
     recipe = also_confluent("stolen_slot", f"pods.{field.partition('.PodScheduled')[0]}")
-    assert not said(verdicts(recipe, 40, strikes, guard=True))
+    assert not said(verdicts(recipe, 20, strikes, chooser=Uniform(3), guard=True))
 
 
 def also_confluent(name: str, *ignoring: str) -> Scenario:

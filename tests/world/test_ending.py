@@ -10,7 +10,6 @@ from testbed.chooser import CUT, Cut
 from testbed.choosers.calm import Calm
 from testbed.client.cache import Cache
 from testbed.client.client import Client, Task
-from testbed.errors import UnknownName
 from testbed.faults.crash import Crash
 from testbed.invariant import Evidence, always, quiescent
 from testbed.objects import Note
@@ -121,23 +120,12 @@ async def waits_for_its_own_timer(client: Client) -> None:
     await inbox.get()
 
 
-async def rests_until_stopped(client: Client) -> None:
-    """As a controller does: for work, or for the word to stop, which may never come."""
-    await client.first(client.queue("inbox", idle=True).get(), client.signal("stop").wait())
-
-
 STUCK = [
     (waits_for_a_queue, "alpha/main waits for queue alpha/inbox"),
     (waits_for_a_signal, "alpha/main waits for signal alpha/ready"),
     (waits_for_itself, "alpha/one waits for join alpha/one; alpha/two waits for join alpha/one"),
     (waits_for_either, "alpha/main waits for queue alpha/inbox or signal alpha/ready"),
 ]
-
-
-def test_a_rest_that_something_else_may_end_is_a_rest(driver: str) -> None:
-    """Waiting for an idle inbox or a signal, the first of them, is as quiet as for the inbox."""
-    verdict = world_of(alpha=rests_until_stopped).run(Calm(), driver=driver)
-    assert (verdict.end, verdict.violations) == ("quiet", ())
 
 
 @each_row(("main", "said"), STUCK, ids=[main.__name__ for main, _ in STUCK])
@@ -383,12 +371,6 @@ def test_a_trace_that_grows_too_large_ends_the_run(driver: str) -> None:
         assert verdict.end.startswith(said)
         if sink:
             assert 10_000 < len(sink.getvalue()) < 11_000
-
-
-def test_a_limit_nobody_knows_is_refused(driver: str) -> None:
-    """With the nearest name, before anything is played."""
-    with pytest.raises(UnknownName, match=r"'turn_max'\. Did you mean 'turns_max'"):
-        World().limit(turn_max=driver)
 
 
 # -- cut ----------------------------------------------------------------------------------------

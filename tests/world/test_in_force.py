@@ -42,7 +42,7 @@ def colors(**given: str) -> dict[str, str]:
 # -- what goes before what ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "alpha", "beta"),
     [
         ({}, "red", "red"),
@@ -130,7 +130,7 @@ def test_a_component_without_that_profile_stays_as_it_is() -> None:
 # -- mistakes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         (

@@ -16,9 +16,8 @@ from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.faults.crash import Crash
 from testbed.objects import Note
 from testbed.turns.happening import Happening
-from testbed.turns.trace import Trace
 from testbed.world.lap_proof import breach_by_lap
-from testbed.world.scenario import Scenario, Switch, find, known, of, play_runs
+from testbed.world.scenario import Switch, find, known, of, play_runs
 from testbed.world.users_code import standing_at
 from testbed.world.world import World
 from tests.each_row import each_row
@@ -53,7 +52,7 @@ def test_the_keywords_of_a_function_are_its_switches() -> None:
     assert of(made_up).name == f"{__name__}:made_up"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "value"),
     [
         ({}, (False, 3, "plain")),
@@ -70,7 +69,7 @@ def test_a_switch_is_read_as_the_kind_of_its_default(
     assert tuple(MADE_UP.values(given).values()) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"guard": "yes"}, "switch guard=yes: expected on or off.\nNext: say --switch guard=off"),
@@ -304,21 +303,6 @@ def test_runs_are_played_until_somebody_has_seen_enough(driver: str) -> None:
     assert play(9) == 5
     assert play(1, keep=True) == 1
     assert seen == [("uniform, seed 1, run 0", True)]
-
-
-def test_runs_are_played_under_the_switches_given() -> None:
-    """Each of them."""
-    traces: list[Trace] = []
-
-    def look(world: World) -> bool:
-        traces.append(world.trace)
-        return True
-
-    def play(scenario: Scenario) -> None:
-        play_runs(scenario, Calm(), look, runs_max=2, switches={"pods": "5"}, driver="direct")
-
-    play(MADE_UP)
-    assert [trace.header["switches"]["pods"] for trace in traces] == [5, 5]
 
 
 def test_an_unknown_driver_is_refused() -> None:

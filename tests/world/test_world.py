@@ -11,21 +11,17 @@ import pytest
 from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.struck import Struck
-from testbed.choosers.uniform import Uniform
 from testbed.client.actor import Actor
 from testbed.client.client import Client
 from testbed.errors import HarnessBug, ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.stall import Stall
-from testbed.invariant import Evidence, always
 from testbed.objects import Note
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
-from testbed.turns.option import Choice
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Step, Trace
 from testbed.turns.verdict import Verdict
-from testbed.version import VERSION
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.shared.stage import Puppet, note, world_of
@@ -260,40 +256,6 @@ def test_nothing_is_asked_of_faults_by_a_calm_chooser(driver: str) -> None:
 # -- what it leaves -----------------------------------------------------------------------------
 
 
-def broken(see: Evidence) -> str | None:
-    """Nobody may have signed twice."""
-    return "twice" if len(see.records) > 1 else None
-
-
-@both_drivers
-def test_a_trace_is_the_same_kept_or_written(driver: str) -> None:
-    """Also of a Run that ends while actors still live: what they do when they are torn down is no
-    part of it."""
-
-    async def signs(client: Client) -> None:
-        await client.get(Note, "n")
-        client.record("signed", by=client.name)
-        await client.queue().get()
-
-    def world() -> World:
-        made = world_of(alpha=signs, beta=signs, gamma=signs)
-        made.add(note())
-        made.claim(always(broken))
-        return made
-
-    written = io.BytesIO()
-    both = Trace({}, keep=True, sink=written)
-    kept = Trace({}, keep=True)
-    assert world().run(Uniform(1), driver=driver, trace=both).is_violated
-    assert world().run(Uniform(1), driver=driver, trace=kept).is_violated
-    assert b"".join(kept.lines()) == b"".join(both.lines()) == written.getvalue()
-    assert kept.header == {
-        "format": "testbed-trace/1", "testbed": VERSION, "scenario": "test", "switches": {},
-    }  # fmt: skip
-    assert kept.end is not None
-    assert kept.end["verdict"] == "violated"
-
-
 class Full(io.BytesIO):
     """A disk with room for a number of writes."""
 
@@ -333,31 +295,6 @@ def test_a_trace_that_cannot_be_written_ends_the_run(driver: str) -> None:
         ended.clear()
     world = world_of(alpha=main, beta=main)
     assert world.run(Calm(), driver=driver, trace=Trace({}, sink=Full(6))).is_held
-
-
-@both_drivers
-def test_a_run_nobody_reads_keeps_its_choices(driver: str) -> None:
-    """They alone replay it; its Steps are not even collected."""
-    world = world_of(alpha=reads, beta=reads)
-    world.add(note())
-    verdict = world.run(Uniform(1), driver=driver)
-    assert not world.trace.items
-    assert len(world.trace.choices) == verdict.turns
-    again = world_of(alpha=reads, beta=reads)
-    again.add(note())
-
-    class Replays(Chooser):
-        def __init__(self, choices: list[Choice]) -> None:
-            self.choices = iter(choices)
-
-        def begin(self, run: RunInfo) -> Plan | None:
-            return Plan("replays")
-
-        def choose(self, options: Options | Alternatives) -> Choice:
-            return next(self.choices)
-
-    assert again.run(Replays(world.trace.choices), driver=driver).turns == verdict.turns
-    assert again.trace.choices == world.trace.choices
 
 
 @both_drivers
