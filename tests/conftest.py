@@ -46,7 +46,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect without Python's garbage collector: what is imported and collected is here to stay,
-    so to walk over it again and again would be in vain."""
+    so to walk over it again and again would be in vain. The first draw walks over all there is
+    several times, so it comes while that is little."""
+    draw_once()
     gc.disable()
     try:
         return (yield)
@@ -67,7 +69,6 @@ def keep_compiled(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Let Python's garbage collector pass over what is here to stay: the modules, and thousands of
     tests. To walk over them again and again took a tenth of the time."""
-    draw_once()
     freeze_for_good()
 
 

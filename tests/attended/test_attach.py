@@ -13,6 +13,7 @@ from testbed.attended.frequency import Frequency
 from testbed.cli import main
 from testbed.cli.attaching.places import Places
 from testbed.errors import ScenarioError
+from tests.each_row import each_row
 from tests.models.worlds.shelved import file_of
 
 HERE = Path(__file__).parent
@@ -117,7 +118,7 @@ def test_no_folder_of_an_earlier_play_is_written_over(tmp_path: Path) -> None:
         Places(file).next()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hits", "plays", "low", "high"),
     # By R: binom.test(5, 10)$conf.int, and so on.
     [(5, 10, 0.18709, 0.81291), (0, 100, 0, 0.03622), (100, 100, 0.96378, 1), (1, 1, 0.025, 1),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from actors.apiserver import ApiServer
 from testbed import Actor, ApiError, Calm, Chooser, Client, Operation, Trace, World
 from testbed.attended.program import standing_for
@@ -19,6 +17,7 @@ from testbed.store.delivery import Delivery
 from testbed.turns.head import Waiter
 from testbed.world.attendance import Attendance, Standing
 from testbed.world.gate import Gate
+from tests.each_row import each_row
 
 DRIVERS = ("trio", "direct")
 
@@ -129,7 +128,7 @@ def lines_of(made: World) -> list[dict[str, Any]]:
     return [line for each in made.trace.lines() if "do" in (line := decode(each))]
 
 
-@pytest.mark.parametrize("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_what_joins_is_asked_and_answered(driver: str) -> None:
     """Requests take effect, a watch tells of them, and the end of a program is a death."""
     attendance = Scripted(SCRIPT)
@@ -144,7 +143,7 @@ def test_what_joins_is_asked_and_answered(driver: str) -> None:
     assert "exit code 3" in str(verdict.violations)
 
 
-@pytest.mark.parametrize("driver", DRIVERS)
+@each_row("driver", DRIVERS)
 def test_a_tape_replays_the_run_byte_for_byte(driver: str) -> None:
     """The trace of an attended Run is enough to play it again, without the program."""
     first = played(Scripted(SCRIPT), Calm())

@@ -57,23 +57,28 @@ def told(own: Path, capsys: pytest.CaptureFixture[str]) -> Told:
     return call
 
 
+BESIDE, ABSOLUTE = "shop/mine.py:race", "{own}/shop/mine.py:race"
+
+
 @pytest.mark.parametrize(
-    ("line", "code"),
+    ("line", "code", "where"),
     [
-        ("run {file} --seed 1 --switch guard=on", 0),
-        ("run {file} --seed 3 --twice", 1),
-        ("sweep {file} --fault crash --restart-ms 0", 0),
-        ("search {file} --runs 60", 1),
-        ("search {file} --runs 60 --jobs 2 --switch guard=on", 0),
-        ("explain race.yaml --scenario {file}", 1),
-        ("replay race.yaml --scenario {file} --twice", 1),
-        ("check race.yaml --scenario {file}", 0),
-        ("keep race.yaml --scenario {file}", 0),
+        ("run {file} --seed 1 --switch guard=on", 0, BESIDE),
+        ("run {file} --seed 3 --twice", 1, BESIDE),
+        ("sweep {file} --fault crash --restart-ms 0", 0, BESIDE),
+        ("search {file} --runs 60", 1, BESIDE),
+        ("search {file} --runs 60 --jobs 2 --switch guard=on", 0, BESIDE),
+        ("explain race.yaml --scenario {file}", 1, BESIDE),
+        ("replay race.yaml --scenario {file} --twice", 1, BESIDE),
+        ("check race.yaml --scenario {file}", 0, BESIDE),
+        ("keep race.yaml --scenario {file}", 0, BESIDE),
+        ("run {file} --seed 3 --twice", 1, ABSOLUTE),
+        ("search {file} --runs 60", 1, ABSOLUTE),
+        ("check race.yaml --scenario {file}", 0, ABSOLUTE),
     ],
 )
-@pytest.mark.parametrize("where", ["shop/mine.py:race", "{own}/shop/mine.py:race"])
 def test_a_file_is_played_from_the_folder_it_lies_in(
-    told: Told, own: Path, where: str, line: str, code: int
+    told: Told, own: Path, line: str, code: int, where: str
 ) -> None:
     """What it imports from beside it is found, and no module of the same name from elsewhere; also
     by the commands that are printed to be pasted."""

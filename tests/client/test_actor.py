@@ -48,7 +48,7 @@ class Open(Actor):
         object.__setattr__(self, name, value)
 
 
-@pytest.mark.parametrize(("given", "kind"), [(Listed("alpha"), "Listed"), (Open("alpha"), "Open")])
+@each_row(("given", "kind"), [(Listed("alpha"), "Listed"), (Open("alpha"), "Open")])
 def test_what_can_change_is_refused(given: Actor, kind: str) -> None:
     """It would keep its memory across a restart; it is said how to mend that."""
     with pytest.raises(
@@ -83,7 +83,7 @@ def test_a_factory_makes_each_life_anew() -> None:
     assert made == [[1], [2]]
 
 
-@pytest.mark.parametrize("driver", ["trio", "direct"])
+@each_row("driver", ["trio", "direct"])
 def test_an_actor_may_end_itself_and_be_begun_again(driver: str) -> None:
     """From any task: the others end with it, what it has sent stays sent, and it is no death. If it
     says so, another life begins so much later; else none does."""
@@ -137,7 +137,7 @@ class Alone(Actor):
         """Do nothing."""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "wrong"),
     [
         (Idle, "Idle, which has no `run`"),

@@ -355,7 +355,7 @@ def test_it_tries_again_ever_more_rarely_until_all_was_well_for_two_minutes() ->
 
 
 @pytest.mark.spec("API-55")
-@pytest.mark.parametrize(("well_ms", "waited_ms"), [(120_000, 1600), (120_001, 800)])
+@each_row(("well_ms", "waited_ms"), [(120_000, 1600), (120_001, 800)])
 def test_two_minutes_have_to_be_over(well_ms: int, waited_ms: int) -> None:
     """Since the last error: one that comes just then still counts as the next in a row."""
 
@@ -668,7 +668,7 @@ def test_it_equals_the_store_after_every_one_of_many_storms(lags: bool) -> None:
 
 
 @pytest.mark.spec("API-54")
-@pytest.mark.parametrize(("quorum", "known"), [(False, ["a"]), (True, ["a", "b"])])
+@each_row(("quorum", "known"), [(False, ["a"]), (True, ["a", "b"])])
 def test_a_cache_begins_with_what_its_server_has_read_or_with_what_there_is(
     quorum: bool, known: list[str]
 ) -> None:

@@ -165,7 +165,7 @@ def test_a_run_with_latencies_replays_as_a_trace_and_as_a_race(seed: int) -> Non
     assert effects[0] == effects[1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "error", "said"),
     [
         ({"what": "bind", "serve_ms": 1}, ScenarioError, "expected a verb and a kind.\nNext: say"),

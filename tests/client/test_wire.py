@@ -268,7 +268,7 @@ def test_a_handler_may_wait_for_a_cursor() -> None:
     assert said == ["answered"]
 
 
-@pytest.mark.parametrize(("until_ms", "at_ms"), [(70, 70), (300, 100)])
+@each_row(("until_ms", "at_ms"), [(70, 70), (300, 100)])
 def test_a_handler_may_wait_for_whichever_is_first(until_ms: int, at_ms: int) -> None:
     """The cursor or the time: one Option, performed once, of one sentence."""
     said: list[str] = []
@@ -458,7 +458,7 @@ def test_a_reply_on_its_way_dies_with_the_life_it_was_for() -> None:
     assert len(played.every("answer *")) == 1
 
 
-@pytest.mark.parametrize("cue", ["start alpha/main", "serve alpha/main watch *"])
+@each_row("cue", ["start alpha/main", "serve alpha/main watch *"])
 def test_a_watch_nobody_can_get_any_more_is_closed(cue: str) -> None:
     """Its caller has crashed, before it was served or after: nothing is kept for it."""
 
@@ -471,7 +471,7 @@ def test_a_watch_nobody_can_get_any_more_is_closed(cue: str) -> None:
     assert_no_watch(world)
 
 
-@pytest.mark.parametrize("late", [(), ("answer *",)])
+@each_row("late", [(), ("answer *",)])
 def test_what_comes_too_late_is_not_kept(late: tuple[str, ...]) -> None:
     """A caller's own deadline passes, before its watch is served or after; the watch is closed,
     and what is still on its way takes effect."""

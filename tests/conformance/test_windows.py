@@ -18,7 +18,7 @@ def test_two_schedulers_bind_two_pods_to_one_slot_in_one_instant() -> None:
 
 
 @pytest.mark.spec("SCH-110")
-@pytest.mark.parametrize(
+@each_row(
     ("bind_ms", "watch_ms", "low", "high"), [(BIND_MS, WATCH_MS, 3, 5), (BIND_MS, 30, 20, 50)]
 )
 def test_the_window_is_one_bind_and_one_watch_long(

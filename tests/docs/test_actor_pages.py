@@ -1,10 +1,8 @@
-"""The pages of actors in docs/ are true: their commands print that, and their tables are
-what the classes say."""
+"""The pages of actors in docs/ are true: their tables are what the classes say."""
 
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 import attrs
 import pytest
@@ -14,34 +12,6 @@ from actors.cloud import join_cloud
 from testbed import Actor
 from tests.docs import settings_tables
 from tests.docs.settings_tables import DOCS, HEADING, PAGES, classes, rows, written
-from tests.shared.pages import BLOCK, as_shown, call, commands
-
-BLOCKS = {page: BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8")) for page in PAGES}
-SHOWN = [
-    pytest.param(page, command, output, id=command.removeprefix("testbed "))
-    for page, blocks in BLOCKS.items()
-    for kind, text in blocks
-    if kind == "console"
-    for command, output in commands(text)
-]
-
-
-@pytest.mark.parametrize(("page", "command", "output"), SHOWN)
-def test_every_command_prints_what_is_shown(
-    page: str, command: str, output: str, tmp_path: Path
-) -> None:
-    """In a folder with the files of the page."""
-    for kind, text in BLOCKS[page]:
-        if kind == "python":
-            name = text.partition("\n")[0].removeprefix("# ")
-            (tmp_path / name).write_text(text)
-    _, printed = call(command, tmp_path)
-    assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
-
-
-def test_each_page_shows_commands() -> None:
-    """Else nothing would be called."""
-    assert {case.values[0] for case in SHOWN} == set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)

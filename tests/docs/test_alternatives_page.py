@@ -9,12 +9,13 @@ import pytest
 
 from testbed.cli import main
 from testbed.search.comparing.measure_kinds import measure_kinds
-from tests.shared.pages import BLOCK, as_shown, call, commands
+from tests.shared.pages import BLOCK, Terminal, commands, page, shown
 
-PAGE = (Path(__file__).parent.parent.parent / "docs/alternatives.md").read_text(encoding="utf-8")
-BLOCKS = BLOCK.findall(PAGE)
-SHOWN = [each for kind, text in BLOCKS if kind == "console" for each in commands(text)]
-LARGE = [command for kind, text in BLOCKS if kind == "text" for command, _ in commands(text)]
+PAGE = page("alternatives")
+SHOWN = shown(PAGE)
+LARGE = [
+    command for kind, text in BLOCK.findall(PAGE) if kind == "text" for command, _ in commands(text)
+]
 
 
 def marks_of(command: str) -> tuple[pytest.MarkDecorator, ...]:
@@ -25,10 +26,11 @@ def marks_of(command: str) -> tuple[pytest.MarkDecorator, ...]:
 @pytest.mark.parametrize(
     ("command", "output"), [pytest.param(*each, marks=marks_of(each[0])) for each in SHOWN]
 )
-def test_every_command_prints_what_is_shown(command: str, output: str, tmp_path: Path) -> None:
+def test_every_command_prints_what_is_shown(
+    command: str, output: str, terminal: Terminal, tmp_path: Path
+) -> None:
     """To the letter, but for what is left out."""
-    _, printed = call(command, tmp_path)
-    assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
+    terminal.assert_prints([(command, output)], tmp_path)
 
 
 @pytest.mark.long

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.house.house import inspect
 from tests.shared.pages import BLOCK
 from tests.shared.scratch import call_copy, copy_with
@@ -139,12 +137,13 @@ def test_what_is_added_breaks_no_rule_of_the_house(tmp_path: Path) -> None:
     assert inspect(tmp_path) == []
 
 
-@pytest.mark.parametrize("path", USES)
-def test_what_is_added_is_one_new_file(path: str, tmp_path: Path) -> None:
+def test_each_thing_that_is_added_is_one_new_file(tmp_path: Path) -> None:
     """In a scratch copy of the tree that has no other new file it does its work."""
-    copy_with(tmp_path, {path: FILES[path]})
-    mine, commands = USES[path]
-    (tmp_path / "mine.py").write_text(mine)
-    for code, words, said in commands:
-        printed = call_copy(tmp_path, *words.split())
-        assert (printed[0], said in printed[1]) == (code, True), printed[1]
+    copy_with(tmp_path, {})
+    for path, (mine, commands) in USES.items():
+        (tmp_path / path).write_text(FILES[path])
+        (tmp_path / "mine.py").write_text(mine)
+        for code, words, said in commands:
+            printed = call_copy(tmp_path, *words.split())
+            assert (printed[0], said in printed[1]) == (code, True), f"{path}: {printed[1]}"
+        (tmp_path / path).unlink()

@@ -17,9 +17,9 @@ from testbed.world.fault_kinds import fault_kinds
 from testbed.world.fault_settings import setting_fields
 from testbed.world.scenario import find
 from tests.each_row import each_row
-from tests.shared.pages import BLOCK, as_shown, call, commands
+from tests.shared.pages import BLOCK, Terminal, page, save, shown
 
-PAGE = (Path(__file__).parent.parent.parent / "docs/race-files.md").read_text(encoding="utf-8")
+PAGE = page("race-files")
 BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]
 FRAGMENTS = [text for kind, text in BLOCKS if kind == "yaml" and text.startswith("- ")]
 SHOP = "scenario: shop:shop\n"
@@ -35,8 +35,7 @@ def whole(fragment: str) -> str:
 @pytest.fixture
 def shop(own: Path) -> Path:
     """The folder of a reader who has saved the files of the page."""
-    (python,) = (text for kind, text in BLOCKS if kind == "python")
-    (own / "shop.py").write_text(python)
+    save(PAGE, own)
     (race,) = (text for kind, text in BLOCKS if kind == "yaml" and text.startswith("#"))
     (own / "lost_update.race.yaml").write_text(race)
     (own / "own.race.yaml").write_text(f"{SHOP}expect: {{holds: []}}\n")
@@ -61,13 +60,10 @@ def _waits(fate: object) -> bool:
     return getattr(getattr(fate, "deviation", None), "until", None) is not None
 
 
-def test_every_command_prints_what_is_shown(shop: Path) -> None:
+def test_every_command_prints_what_is_shown(terminal: Terminal, shop: Path) -> None:
     """In a folder with the files of the page."""
-    shown = [each for kind, text in BLOCKS if kind == "console" for each in commands(text)]
-    assert len(shown) == 5
-    for command, output in shown:
-        _, printed = call(command, shop)
-        assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
+    assert len(shown(PAGE)) == 5
+    terminal.assert_prints(shown(PAGE), shop)
 
 
 def kinds_of(sentences: list[str]) -> set[str]:

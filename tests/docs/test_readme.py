@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from testbed.cli import COMMANDS, main
+from tests.shared.golden import Stories
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,10 +52,10 @@ def test_setting_up_takes_two_commands() -> None:
     ]
 
 
-def test_demo_prints_what_is_shown(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """To the letter."""
-    assert main(["demo"]) == 0
-    assert f"```\n$ testbed demo\n{capsys.readouterr().out}```\n" in README
+def test_demo_prints_what_is_shown(stories: Stories) -> None:
+    """To the letter what tests/cli/test_cli.py holds it to."""
+    told = (stories.folder / "demo.txt").read_text(encoding="utf-8")
+    assert f"```\n$ testbed demo\n{told}```\n" in README
 
 
 def test_the_commands_do_what_is_promised(own: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""docs/scheduler.md is true: its files run, its commands print that, its table is the code's."""
+"""docs/scheduler.md is true: its files run, and its table is the code's."""
 
 from __future__ import annotations
 
@@ -11,28 +11,16 @@ from testbed.cli import main
 from testbed.policy import Part
 from testbed.switches import USUAL
 from tests.each_row import each_row
-from tests.shared.pages import BLOCK, as_shown, call, commands
+from tests.shared.pages import page, save
 
-PAGE = (Path(__file__).parent.parent.parent / "docs/scheduler.md").read_text(encoding="utf-8")
-BLOCKS = [(kind, text) for kind, text in BLOCK.findall(PAGE)]
+PAGE = page("scheduler")
 
 
 @pytest.fixture
 def folder(own: Path) -> Path:
     """The folder of a reader who has saved the files of the page."""
-    for kind, text in BLOCKS:
-        if kind == "python":
-            (own / text.partition("\n")[0].removeprefix("# ")).write_text(text)
+    save(PAGE, own)
     return own
-
-
-def test_every_command_prints_what_is_shown(folder: Path) -> None:
-    """In that folder, one after another."""
-    shown = [each for kind, text in BLOCKS if kind == "console" for each in commands(text)]
-    assert len(shown) == 9
-    for command, output in shown:
-        _, printed = call(command, folder)
-        assert as_shown(output).fullmatch(printed), f"{command}\n{printed}"
 
 
 @each_row(

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from testbed.teaching.ladder import levels
-from tests.shared.pages import BLOCK, PROGRESS, as_shown, commands
+from tests.shared.pages import as_shown, page, shown
 
-PAGE = (Path(__file__).parents[2] / "docs/teaching.md").read_text(encoding="utf-8")
-BLOCKS: list[tuple[str, str]] = BLOCK.findall(PAGE)
+PAGE = page("teaching")
 FILES = re.compile(r"`((?:levels/)?\w+\.py)`:\n\n```python\n(.*?)^```$", re.M | re.S)
 REFUSED = "learn 1 --check level_1.py"
 """The one command of the page that comes to a refusal."""
@@ -33,7 +32,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def said(command: str, folder: Path) -> tuple[int, str]:
-    """Run the command in that folder; its exit code and what it prints."""
+    """Run the command in that folder, in a process that has yet to ask which levels there are; its
+    exit code and what it prints."""
     *given, words = re.split(r" ?testbed ", command)
     set_to = dict(each.split("=") for each in " ".join(given).split())
     own = {**os.environ, **set_to, "TESTBED_LEARN": str(folder / "learn.json")}
@@ -42,19 +42,16 @@ def said(command: str, folder: Path) -> tuple[int, str]:
         cwd=folder, env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         timeout=300,
     )  # fmt: skip
-    return done.returncode, PROGRESS.sub("", done.stdout)
+    return done.returncode, done.stdout
 
 
 def test_its_commands_say_what_it_shows(folder: Path) -> None:
     """In the order in which they stand there, in one folder."""
-    played = 0
-    for kind, text in BLOCKS:
-        for command, shown in commands(text) if kind == "console" else ():
-            code, output = said(command, folder)
-            assert code == (REFUSED in command), (command, output)
-            assert as_shown(shown).fullmatch(output), (command, output)
-            played += 1
-    assert played == 7
+    assert len(shown(PAGE)) == 7
+    for command, printed in shown(PAGE):
+        code, output = said(command, folder)
+        assert code == (REFUSED in command), (command, output)
+        assert as_shown(printed).fullmatch(output), (command, output)
 
 
 def test_each_level_has_its_lab() -> None:

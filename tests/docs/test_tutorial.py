@@ -3,56 +3,22 @@ which they stand, and they say what it shows."""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 import pytest
 
-from tests.shared.pages import BLOCK, PROGRESS, as_shown, commands
+from tests.shared.pages import BLOCK, ROOT, Terminal, as_shown, commands, page
 
-ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+PAGE = page("tutorial")
 BLOCKS: list[tuple[str, str]] = BLOCK.findall(PAGE)
 CODES = {"Held": 0, "Violated": 1}
 TAKE_NO_SIDE = ("demo", "show", "sweep", "keep", "mutants")
 """Commands whose exit code is not that of the last verdict that they print."""
-
-# -- commands -------------------------------------------------------------------------------------
-
-TESTBED = """
-import json, os, sys
-
-from testbed.__main__ import main
-from testbed.cli import worth
-from testbed.cli.commands import check, demo, explain, init, keep, replay, run, search, show, sweep
-from testbed.world.scenario import known
-
-known()
-every = worth.grounds
-for line in sys.stdin:
-    words, printed, few = json.loads(line)
-    child = os.fork()
-    if not child:
-        os.dup2(os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
-        sys.argv[1:] = words
-        worth.grounds = lambda *given: [each for each in every(*given) if each.name in few]
-        worth.packages_with_mutants = list
-        code = main()
-        sys.stdout.flush()
-        os._exit(code)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-"""`testbed`, each time in a new process, which has imported already what comes along: that would
-take longer than all else. `mutants --user` asks in a few scenarios only, and in no mutant: all of
-them take minutes."""
 
 
 @attrs.frozen
@@ -60,7 +26,7 @@ class Reader:
     """Somebody who follows the tutorial in a folder."""
 
     folder: Path
-    testbed: subprocess.Popen[str]
+    terminal: Terminal
 
     def call(self, command: str, few: tuple[str, ...] = ()) -> tuple[int, str]:
         """Type a command; its exit code, and what it prints in all."""
@@ -77,13 +43,7 @@ class Reader:
                 timeout=300,
             )
             return done.returncode, done.stdout
-        assert program == "testbed"
-        assert self.testbed.stdin is not None
-        assert self.testbed.stdout is not None
-        printed = self.folder.with_suffix(".printed")
-        print(json.dumps([words, str(printed), few]), file=self.testbed.stdin, flush=True)
-        code = int(self.testbed.stdout.readline())
-        return code, PROGRESS.sub("", printed.read_text(encoding="utf-8"))
+        return self.terminal.call(command, self.folder, few=few)
 
     def change(self, text: str) -> None:
         """Change files as a diff says, whose hunks have no numbers: each fits in one place."""
@@ -97,15 +57,6 @@ class Reader:
                 before = file.read_text()
                 assert before.count(old) == 1, f"{name}:\n{old}"
                 file.write_text(before.replace(old, new))
-
-
-@contextmanager
-def reading(folder: Path) -> Iterator[Reader]:
-    """A reader in that folder, for whom testbed runs."""
-    words = [sys.executable, "-c", TESTBED]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, cwd=folder, text=True, stdin=pipe, stdout=pipe) as testbed:
-        yield Reader(folder, testbed)
 
 
 # -- the page -------------------------------------------------------------------------------------
@@ -123,10 +74,9 @@ class Shown:
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+def reader(terminal: Terminal, tmp_path_factory: pytest.TempPathFactory) -> Reader:
     """Somebody in an empty folder."""
-    with reading(tmp_path_factory.mktemp("tutorial")) as one:
-        yield one
+    return Reader(tmp_path_factory.mktemp("tutorial"), terminal)
 
 
 @pytest.fixture(scope="module")

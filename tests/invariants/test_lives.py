@@ -13,6 +13,7 @@ from testbed.invariants.lives import EveryUidIsNew, LivesGoOneWay
 from testbed.objects import Note, Object, Pod
 from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
 
@@ -59,7 +60,7 @@ GOING = meta(deleted_ms=5000, grace_s=5)
 
 
 @pytest.mark.spec("INV-3")
-@pytest.mark.parametrize(
+@each_row(
     ("then", "said"),
     [
         ((spec(node_name="n1"), spec(node_name="n2")), "was on n1, and is on n2"),

@@ -12,6 +12,7 @@ import pkgutil
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,7 @@ def first(thing: Any) -> str:
     return " ".join(text.split("\n\n")[0].split()).replace("|", "\\|")
 
 
+@cache
 def fields_told(cls: type) -> dict[str, str]:
     """The fields of a class with the strings beneath them, and the attributes that it sets."""
     try:

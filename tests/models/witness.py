@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from typing import Any
 
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
@@ -22,14 +23,15 @@ SLOW = (*LAPS, "pressure_pingpong")
 """Random Runs of these play laps again for seconds."""
 
 
-def digests(driver: str) -> dict[str, str]:
-    """Of every scenario, without crashes and with them, and of one with faults, picks and
-    watches."""
-    found = {"lots": lots(driver), "laps": laps(driver)}
+def heard(driver: str) -> dict[str, Any]:
+    """The digests of every scenario, without crashes and with them, and of one with faults, picks
+    and watches; and how many faults have struck with so many crashes allowed."""
+    digests, struck = {"lots": lots(driver), "laps": laps(driver)}, []
     for crashes in CRASHES:
         figures = measure(runs=RUNS, crashes=crashes, left_out=SLOW, driver=driver)
-        found[f"{crashes} crashes"] = figures["digest"]
-    return found
+        digests[f"{crashes} crashes"] = figures["digest"]
+        struck.append(figures["crashes"])
+    return {"digests": digests, "struck": struck}
 
 
 def laps(driver: str) -> str:
@@ -60,4 +62,4 @@ def lots(driver: str) -> str:
 
 if __name__ == "__main__":
     loaded = [name for name in ("hypothesis", "pytest") if name in sys.modules]
-    sys.stdout.write(json.dumps({"digests": digests(sys.argv[1]), "loaded": loaded}))
+    sys.stdout.write(json.dumps({**heard(sys.argv[1]), "loaded": loaded}))

@@ -156,7 +156,7 @@ def test_what_is_settled_says_nothing_of_what_is_empty() -> None:
     assert settled(none).extra["spec"] == {"dnsPolicy": "", "volumes": ()}
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+@each_row("cls", KINDS, ids=lambda cls: cls.kind)
 def test_what_is_read_is_written_again(cls: type[Object]) -> None:
     """Whatever of a kind's fields is said, and whatever else; and it is the same object then."""
 
@@ -172,7 +172,7 @@ def test_what_is_read_is_written_again(cls: type[Object]) -> None:
     it_is()
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)
+@each_row("cls", KINDS, ids=lambda cls: cls.kind)
 def test_what_is_settled_says_all_else(cls: type[Object]) -> None:
     """No field changes, what is not modelled is kept, and there is nothing more to settle."""
 

@@ -43,29 +43,12 @@ from testbed.objects.codec import decode, encode
 from testbed.objects.form import from_tree, to_tree
 from tests.each_row import each_row
 
-MODELS: dict[type[Object], Any] = {
-    Pod: client.V1Pod,
-    Node: client.V1Node,
-    PodDisruptionBudget: client.V1PodDisruptionBudget,
-    PriorityClass: client.V1PriorityClass,
-}
-EVERY: dict[type[Object], Any] = {
-    **MODELS,
-    Binding: client.V1Binding,
-    ConfigMap: client.V1ConfigMap,
-    DaemonSet: client.V1DaemonSet,
-    Deployment: client.V1Deployment,
-    Event: client.CoreV1Event,
-    Eviction: client.V1Eviction,
-    Job: client.V1Job,
-    Lease: client.V1Lease,
-    Namespace: client.V1Namespace,
-    ReplicaSet: client.V1ReplicaSet,
-    ReplicationController: client.V1ReplicationController,
-    ResourceQuota: client.V1ResourceQuota,
-    Scale: client.V1Scale,
-    StatefulSet: client.V1StatefulSet,
-}
+WHOLE = (Pod, Node, PodDisruptionBudget, PriorityClass)
+"""Kinds of which every field that the client knows is kept."""
+EVERY: tuple[type[Object], ...] = (
+    *WHOLE, Binding, ConfigMap, DaemonSet, Deployment, Event, Eviction, Job, Lease, Namespace,
+    ReplicaSet, ReplicationController, ResourceQuota, Scale, StatefulSet,
+)  # fmt: skip
 AMOUNTS = (
     *("requests", "limits", "overhead", "capacity", "allocatable", "allocated_resources"),
     *("hard", "used"),
@@ -86,12 +69,17 @@ SAMPLES: dict[str, list[Any]] = {
 FIELDS = ("fields_v1", "all", "single", "basic")
 """The names of fields that are mappings of anything."""
 COUNTS = {"disruptions_allowed", "current_healthy", "desired_healthy", "expected_pods"}
-_api: Any = client.ApiClient()
 
 
-def written(model: Any) -> Any:
+def model(cls: type[Object]) -> Any:
+    """The client's class for a kind; it is loaded when it is first asked for."""
+    return getattr(client, f"{'CoreV1' if cls is Event else 'V1'}{cls.kind}")
+
+
+def written(made: Any) -> Any:
     """The JSON that the client sends, as a server would have it."""
-    text = json.dumps(_api.sanitize_for_serialization(model))
+    api: Any = client.ApiClient()
+    text = json.dumps(api.sanitize_for_serialization(made))
     return decode(text.replace("+00:00", "Z").encode())
 
 
@@ -129,18 +117,18 @@ def full(kind: str, name: str = "") -> Any:
         return [full(found[1], name)]
     if found := re.fullmatch(r"Dict\[str, (.*)\]", kind):
         return {"k": full(said_of(name, found[1]))}
-    model = model_of(kind)
-    if model is None:
+    part = model_of(kind)
+    if part is None:
         return SAMPLES[said_of(name, kind)][0]
-    return {field: full(of, field) for field, of in model.openapi_types.items()}
+    return {field: full(of, field) for field, of in part.openapi_types.items()}
 
 
-@each_row("cls", MODELS, ids=lambda cls: cls.kind)
+@each_row("cls", WHOLE, ids=lambda cls: cls.kind)
 def test_every_field_the_client_knows_is_kept(cls: type[Object]) -> None:
     """One object of each kind with every field of it set, at every depth: thousands, of a Pod."""
-    given_ = headed(cls, full(MODELS[cls].__name__))
-    tree = written(MODELS[cls](**given_))
-    named = MODELS[cls].attribute_map.values()
+    given_ = headed(cls, full(model(cls).__name__))
+    tree = written(model(cls)(**given_))
+    named = model(cls).attribute_map.values()
     assert set(tree) == set(named)
     assert_kept(cls, tree)
     assert encode(tree).count(b":") > (1500 if cls is Pod else 10)
@@ -161,9 +149,9 @@ def unset(value: Any, path: str) -> list[str]:
 def test_every_field_of_ours_is_one_of_the_clients(cls: type[Object]) -> None:
     """Under the same name and of the same type: given a value for each of its own, each of ours
     has one, at every depth; but only a Node's conditions have a heartbeat."""
-    given_ = headed(cls, full(EVERY[cls].__name__))
+    given_ = headed(cls, full(model(cls).__name__))
     given_["metadata"]["namespace"] = "x"
-    item = from_tree(cls, written(EVERY[cls](**given_)))
+    item = from_tree(cls, written(model(cls)(**given_)))
     bare = [path for path in unset(item, cls.kind) if not path.endswith("].heartbeat_ms")]
     assert bare == []
     assert cls is not Node or unset(item, cls.kind) == []
@@ -177,23 +165,23 @@ def drawn(draw: st.DrawFn, kind: str, name: str = "") -> Any:
     if found := re.fullmatch(r"Dict\[str, (.*)\]", kind):
         inner = drawn(said_of(name, found[1]))
         return draw(st.dictionaries(st.sampled_from(["k", "a/b"]), inner, max_size=2))
-    model = model_of(kind)
-    if model is None:
+    part = model_of(kind)
+    if part is None:
         return draw(st.sampled_from(SAMPLES[said_of(name, kind)]))
-    must = {field for field, about in model.model_fields.items() if about.is_required()}
-    must |= COUNTS & set(model.openapi_types)
-    may = draw(st.lists(st.sampled_from(list(model.openapi_types)), max_size=4))
+    must = {field for field, about in part.model_fields.items() if about.is_required()}
+    must |= COUNTS & set(part.openapi_types)
+    may = draw(st.lists(st.sampled_from(list(part.openapi_types)), max_size=4))
     return {
         field: draw(drawn(of, field))
-        for field, of in model.openapi_types.items()
+        for field, of in part.openapi_types.items()
         if field in must or field in may
     }
 
 
-@each_row("cls", MODELS, ids=lambda cls: cls.kind)
+@each_row("cls", WHOLE, ids=lambda cls: cls.kind)
 def test_whatever_the_client_writes_is_kept(cls: type[Object]) -> None:
     """Drawn through its models: what is absent, empty or zero is so again."""
-    top = MODELS[cls].openapi_types
+    top = model(cls).openapi_types
 
     @settings(max_examples=25, derandomize=True, deadline=None)
     @given(
@@ -202,7 +190,7 @@ def test_whatever_the_client_writes_is_kept(cls: type[Object]) -> None:
         )
     )
     def it_is(given_: dict[str, Any]) -> None:
-        assert_kept(cls, written(MODELS[cls](**headed(cls, given_))))
+        assert_kept(cls, written(model(cls)(**headed(cls, given_))))
 
     it_is()
 
@@ -213,4 +201,4 @@ def test_the_client_reads_what_is_written() -> None:
     pod = pod.with_meta(created_ms=7000)
     for item in (pod, Node.of("n1", cpu_m=4000, memory=2**33), PriorityClass("p", value=5)):
         tree = to_tree(item)
-        assert written(MODELS[type(item)].from_dict(tree)) == tree
+        assert written(model(type(item)).from_dict(tree)) == tree

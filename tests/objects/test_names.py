@@ -90,7 +90,7 @@ def test_a_name_of_two_lines_is_refused_wherever_it_stands(cls: type, field: str
 
 
 @pytest.mark.spec("API-10")
-@pytest.mark.parametrize(
+@each_row(
     ("item", "said"),
     [
         (Pod(Meta("../..")), 'metadata.name: Invalid value: "../..": a lowercase RFC 1123 subd'),

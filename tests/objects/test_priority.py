@@ -93,7 +93,7 @@ def test_a_class_has_a_value_and_a_policy_and_belongs_to_the_cluster() -> None:
 
 
 @pytest.mark.spec("PRI-1")
-@pytest.mark.parametrize("policy", ["Sometimes", "never"])
+@each_row("policy", ["Sometimes", "never"])
 def test_a_policy_is_one_of_two(policy: str) -> None:
     """By their exact words."""
     assert refused(Counter(), class_of("p", preemption_policy=policy)) == (
@@ -145,7 +145,7 @@ def test_more_than_a_billion_is_the_systems() -> None:
 
 
 @pytest.mark.spec("PRI-1", "PRI-3")
-@pytest.mark.parametrize("value", [2**31, -(2**31) - 1])
+@each_row("value", [2**31, -(2**31) - 1])
 def test_what_is_no_int32_cannot_be_read(value: int) -> None:
     """That is a bad request, of whatever name."""
     with pytest.raises(BadRequest, match=f"cannot unmarshal number {value} into Go"):
@@ -375,7 +375,7 @@ def test_a_pod_may_say_the_priority_it_would_get_and_no_other() -> None:
 
 
 @pytest.mark.spec("PRI-14", "GEN-1")
-@pytest.mark.parametrize("profile", ["alpha", "seed"])
+@each_row("profile", ["alpha", "seed"])
 def test_early_servers_let_no_pod_say_its_priority(profile: str) -> None:
     """Not even the one it would get."""
     counter = Counter(profile=profile)

@@ -18,6 +18,7 @@ from testbed.store.selector import Selector, View
 from testbed.store.store import Store
 from testbed.store.store_endpoint import ANY, VERBS, StoreEndpoint
 from testbed.store.watch import Watch
+from tests.each_row import each_row
 from tests.shared.announced import uncovered
 from tests.shared.stage import note
 
@@ -274,7 +275,7 @@ def test_a_list_has_what_its_selector_selects(
     assert [pod.meta.name for pod in bare.list("pods", selector=selector).items] == names
 
 
-@pytest.mark.parametrize("fields", [None, ("data.x",)])
+@each_row("fields", [None, ("data.x",)])
 def test_a_list_says_in_which_view_its_revision_may_be_used(fields: tuple[str, ...] | None) -> None:
     """The whole kind, unless fields are declared."""
     bare = BareStore()
@@ -357,15 +358,15 @@ def test_a_lagging_kind_is_listed_as_its_cursor_has_read_it() -> None:
     assert len(bare.list().items) == 3, "without a revision the Store itself is read"
 
 
-@pytest.mark.parametrize(("given", "lag_ms"), [({}, 0), ({"lag_ms": 500}, 500)])
+@each_row(("given", "lag_ms"), [({}, 0), ({"lag_ms": 500}, 500)])
 def test_a_lagging_kind_is_read_so_much_later(given: dict[str, Any], lag_ms: int) -> None:
     """As it was given; at once if nothing was."""
     endpoint = StoreEndpoint(Store(), lags=("notes",), **given)
     assert endpoint.cursor("notes").lag_ms == lag_ms
 
 
-@pytest.mark.parametrize("path", ["meta.revision", "meta"])
-@pytest.mark.parametrize("given", ["fields", "unlike"])
+@each_row("path", ["meta.revision", "meta"])
+@each_row("given", ["fields", "unlike"])
 def test_nothing_is_selected_by_its_revision(path: str, given: str) -> None:
     """No server of Kubernetes knows such a selector; it would look at the order of all commits."""
     named: dict[str, Any] = {given: ((path, "2"),)}
@@ -502,7 +503,7 @@ def test_what_an_operation_does_it_has_announced(data: DataObject) -> None:
             answer.close()
 
 
-@pytest.mark.parametrize("verb", ["create", "update"])
+@each_row("verb", ["create", "update"])
 def test_a_body_of_another_name_is_invalid(verb: str) -> None:
     """What is written must be what the Operation is about; nothing of either name is touched."""
     store = Store()

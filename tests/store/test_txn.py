@@ -33,7 +33,7 @@ def test_an_absent_key_counts_0_and_has_no_value() -> None:
     assert not Compare("pods/a", "value", "!=", "m").holds(None)
 
 
-@pytest.mark.parametrize(("target", "sign"), [("size", "="), ("value", "~")])
+@each_row(("target", "sign"), [("size", "="), ("value", "~")])
 def test_an_unknown_comparison_is_refused(target: str, sign: str) -> None:
     """The error names what there is."""
     with pytest.raises(Invalid) as refused:

@@ -53,8 +53,8 @@ class SleepyClerk(Clerk):
     """Never counts, and never rests."""
 
     async def run(self, client: Client) -> None:
-        """Sleep."""
-        while True:
+        """Sleep, and look at the clock."""
+        while client.now() >= 0:
             await client.sleep(2_000)
 
 

@@ -31,6 +31,7 @@ from testbed.objects import (
 from testbed.objects.quantity import milli
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.nodes import KUBELET, at, pod_of, story
 from tests.shared.stage import Puppet
 
@@ -134,7 +135,7 @@ BE_GOES = [*PREEMPTED, "50 Failed Evicted be", "50 create be1", "50 taint memory
 
 
 @pytest.mark.spec("KUB-36", "KUB-38", "KUB-39")
-@pytest.mark.parametrize("rank", ["shipped", "seed_pct"])
+@each_row("rank", ["shipped", "seed_pct"])
 def test_the_example_of_the_proposal(rank: str) -> None:
     """H makes room by preemption; then, as it grows, BE is evicted, by either ranking. Bu' does not
     fit, and BE' may not come while the node is short."""
@@ -200,7 +201,7 @@ def of_class(name: str, cpu_m: int, priority: int, *, guaranteed: bool = False) 
 
 
 @pytest.mark.spec("KUB-11", "KUB-13", "KUB-14", "KUB-15")
-@pytest.mark.parametrize(("cpu_m", "seen"), [
+@each_row(("cpu_m", "seen"), [
     (2000, ["1 create k", "1 bound", "3 Failed Preempting u2", "3 Running k"]),
     (4000, ["1 create k", "1 bound", "3 Failed Preempting u2", "5 Failed Preempting u1",
             "7 Failed Preempting g", "7 Running k"]),

@@ -18,7 +18,7 @@ from tests.each_row import each_row
 from tests.shared.painters import PAINTER, Switches
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "value"),
     [
         ({"color": "blue"}, Switches(color="blue")),
@@ -36,7 +36,7 @@ def test_a_text_is_read_as_its_switch_says(given: dict[str, str], value: Switche
     assert PAINTER.of("", given) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"colour": "red"}, "no switch of painter 'colour'. Did you mean 'color'.\nKnown: coats,"),

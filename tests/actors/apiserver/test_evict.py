@@ -216,7 +216,7 @@ def test_an_eviction_is_of_the_pod_it_names() -> None:
 
 
 @pytest.mark.spec("API-33", "API-51")
-@pytest.mark.parametrize("wrong", [Preconditions("other"), Preconditions("", Revision("1"))])
+@each_row("wrong", [Preconditions("other"), Preconditions("", Revision("1"))])
 def test_who_is_not_meant_is_not_even_noted(wrong: Preconditions) -> None:
     """A uid or a revision that does not fit: 409, and nothing is written to the pod."""
     counter = Counter()

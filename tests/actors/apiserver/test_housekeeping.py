@@ -12,6 +12,7 @@ from actors.shared.recorder import Recorder
 from testbed import Client, World
 from testbed.faults.crash import Crash
 from testbed.objects import Event, Map, Note, Pod
+from tests.each_row import each_row
 from tests.shared.stage import Doing, Played, Puppet, play
 
 SECOND_MS, MINUTE_MS, HOUR_MS = 1000, 60_000, 3_600_000
@@ -97,7 +98,7 @@ def test_an_event_that_was_said_again_meanwhile_stays() -> None:
 
 
 @pytest.mark.spec("API-43")
-@pytest.mark.parametrize("quiet_min", [0, 11])
+@each_row("quiet_min", [0, 11])
 def test_history_is_kept_for_five_to_ten_minutes(quiet_min: int) -> None:
     """What is five minutes old can be read, and what is ten is gone; also after a quiet time, in
     which there was nothing to compact."""
@@ -146,7 +147,7 @@ def test_a_world_comes_to_rest_beside_it() -> None:
     assert (world.verdict.end, world.verdict.virtual_ms) == ("quiet", 0)
 
 
-@pytest.mark.parametrize("settings", [{"expires": False}, {"compacts": False}])
+@each_row("settings", [{"expires": False}, {"compacts": False}])
 def test_each_of_its_duties_can_be_left_out(settings: dict[str, bool]) -> None:
     """The other goes on."""
 

@@ -159,7 +159,7 @@ def test_retain_keys_leaves_only_what_it_names() -> None:
 
 
 @pytest.mark.spec("API-64")
-@pytest.mark.parametrize(
+@each_row(
     ("steps", "error", "said"),
     [
         ([step("test", "/metadata/name", value="p")] * 10_001, TooLarge,

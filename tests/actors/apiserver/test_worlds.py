@@ -27,6 +27,7 @@ from testbed.races.playing import play as play_race
 from testbed.races.racefile import parse
 from testbed.store.footprint import Footprint
 from testbed.world.scenario import of
+from tests.each_row import each_row
 
 
 def world_of(*items: Object, served_first: bool = True) -> World:
@@ -50,7 +51,7 @@ def at(world: World, key: str) -> Any:
 
 
 @pytest.mark.spec("API-8", "API-16")
-@pytest.mark.parametrize("served_first", [True, False])
+@each_row("served_first", [True, False])
 def test_what_is_there_from_the_start_came_by_the_server(served_first: bool) -> None:
     """Defaults, phase, quality of service, generation: as if it had been created, no matter
     whether the object or the server was added first."""

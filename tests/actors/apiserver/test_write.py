@@ -316,7 +316,7 @@ def test_a_pod_stays_what_it_was_made(change: dict[str, Any], is_allowed: bool) 
 
 
 @pytest.mark.spec("API-30")
-@pytest.mark.parametrize("subresource", ["", "status"])
+@each_row("subresource", ["", "status"])
 def test_what_is_to_go_gets_no_new_finalizers(subresource: str) -> None:
     """No finalizer can be added to a terminating object; those it has may be removed."""
     counter = Counter()
@@ -499,7 +499,7 @@ def test_a_bind_may_be_for_one_revision_of_a_pod_alone() -> None:
 
 
 @pytest.mark.spec("API-22")
-@pytest.mark.parametrize(("switch", "left"), [("off", "n2"), ("on", "")])
+@each_row(("switch", "left"), [("off", "n2"), ("on", "")])
 def test_a_nomination_outlives_the_bind_in_1_26(switch: str, left: str) -> None:
     """And not in later versions."""
     counter = Counter(switches={"clear_nnn_on_bind": switch})

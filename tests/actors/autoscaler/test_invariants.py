@@ -22,6 +22,7 @@ from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
 
@@ -48,7 +49,7 @@ def test_what_is_claimed_of_autoscalers_holds(
 
 
 @pytest.mark.spec("INV-34", "INV-35", "INV-36", "INV-37", "INV-38")
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@each_row("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_claim_finds_its_mutants(mutant: Mutant) -> None:
     """In the calm run."""
     assert hunt(mutant, runs_max=1, seed=0, switches=None).is_killed
@@ -106,9 +107,7 @@ def test_a_group_that_swings_is_reported() -> None:
 
 
 @pytest.mark.spec("INV-38")
-@pytest.mark.parametrize(
-    "wish", [Pod.of("p"), ReplicationController("rc")], ids=lambda wish: wish.kind
-)
+@each_row("wish", [Pod.of("p"), ReplicationController("rc")], ids=lambda wish: wish.kind)
 def test_a_group_that_follows_wishes_does_not_swing(wish: Object) -> None:
     """Somebody has created a pod, or what makes pods, between the deletion and the node that comes
     again."""
@@ -136,7 +135,7 @@ def with_a_lesser_pod(priority: int, cutoff: int) -> World:
 
 
 @pytest.mark.spec("INV-37", "CA-12")
-@pytest.mark.parametrize(("priority", "cutoff"), [(-20, -10), (-5, 0)])
+@each_row(("priority", "cutoff"), [(-20, -10), (-5, 0)])
 def test_a_node_may_go_with_pods_below_the_cutoff(priority: int, cutoff: int) -> None:
     """Below the cutoff that is in force: the claim asks the switch, as the autoscaler does."""
     world = with_a_lesser_pod(priority, cutoff)
@@ -150,7 +149,7 @@ def test_a_node_may_go_with_pods_below_the_cutoff(priority: int, cutoff: int) ->
 
 
 @pytest.mark.spec("INV-35")
-@pytest.mark.parametrize(("keeps_min", "left"), [(False, 0), (True, 1)])
+@each_row(("keeps_min", "left"), [(False, 0), (True, 1)])
 def test_parallel_drains_may_take_a_group_below_its_minimum(keeps_min: bool, left: int) -> None:
     """Each of two empty nodes may go, as its group has one more than it needs: so both do, unless
     the provider refuses the second (CA-27). The other planner counts them together."""

@@ -83,7 +83,7 @@ def test_young_pods_wait(delay: str, fate: str, result: str) -> None:
 
 
 @pytest.mark.spec("CA-15")
-@pytest.mark.parametrize(("filtered", "fate"), [("off", "triggered"), ("on", "daemon")])
+@each_row(("filtered", "fate"), [("off", "triggered"), ("on", "daemon")])
 def test_daemon_pods_ask_for_room_in_old_versions(filtered: str, fate: str) -> None:
     """A modern autoscaler passes over them."""
     notes = {"cluster-autoscaler.kubernetes.io/daemonset-pod": "true"}

@@ -60,7 +60,7 @@ def nodes(world: World) -> dict[str, bool]:
     }
 
 
-@pytest.mark.parametrize("has_kubelets", [True, False])
+@each_row("has_kubelets", [True, False])
 def test_what_is_wanted_more_registers_and_turns_ready(has_kubelets: bool) -> None:
     """The target is raised at once; the Node comes after its time, and is Ready later (CA-21)."""
     saw: Saw = []

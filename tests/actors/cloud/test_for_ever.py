@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from actors.apiserver import ApiServer
 from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.kubelet import Machine
 from actors.shared.node_groups import delete_nodes, increase
 from testbed import Calm, Client, World, no_lasso
 from testbed.objects import Node
+from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
 
-@pytest.mark.parametrize("machine", [None, Machine])
+@each_row("machine", [None, Machine])
 def test_a_group_that_grows_and_shrinks_for_ever_is_a_lasso(machine: Any) -> None:
     """Nothing in the cloud's records counts the laps (INV-38)."""
 

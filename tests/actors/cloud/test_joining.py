@@ -21,7 +21,7 @@ TEMPLATE = Node.of("any", cpu_m=4000)
 GROUP = NodeGroup("g", target=1, template=TEMPLATE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"min_size": -1}, "NodeGroup.min_size is -1: expected a whole number from 0."),
@@ -62,7 +62,7 @@ def test_a_group_that_makes_no_sense_is_refused(given: dict[str, Any], said: str
     assert "\nNext: say " in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("groups", "settings", "said"),
     [
         (("g",), {}, "join_cloud was given 'g': expected one NodeGroup or several"),

@@ -29,6 +29,7 @@ from testbed.objects import (
     ReplicaSetSpec,
 )
 from testbed.objects.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from tests.each_row import each_row
 from tests.shared.stage import Doing, Puppet, play
 
 APP = Map(app="a")
@@ -294,7 +295,7 @@ WRITTEN_OVER = (
 
 
 @pytest.mark.spec("CTL-23", "API-37")
-@pytest.mark.parametrize("bug", ["on", "off"])
+@each_row("bug", ["on", "off"])
 def test_a_count_from_before_an_eviction_is_not_written_over_it(bug: str) -> None:
     """A conflict says that the budget has changed; the old fault wrote the old count all the same,
     and the disruption that the eviction had taken was there again (kubernetes#82149)."""

@@ -19,6 +19,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.lose_request import LoseRequest
 from testbed.objects import Binding, Map, Meta, Node, Object, Owner, Pod, ReplicaSet, Target
 from testbed.turns.trace import Trace
+from tests.each_row import each_row
 from tests.shared.stage import Doing, Puppet, play
 from tests.shared.strike import at_every_turn
 
@@ -115,7 +116,7 @@ def test_another_object_of_its_owner_s_name_is_not_its_owner() -> None:
 
 
 @pytest.mark.spec("API-32")
-@pytest.mark.parametrize("blocks", [True, False])
+@each_row("blocks", [True, False])
 def test_an_owner_in_the_foreground_waits_for_what_blocks_it(blocks: bool) -> None:
     """It is the last to go: a bound pod takes its time. What does not block it may outlive it."""
 
@@ -200,7 +201,7 @@ RACE = "deliver garbage-collector/watch-replicasets * ADDED"
 
 
 @pytest.mark.spec("API-32", "API-52")
-@pytest.mark.parametrize("looks_again", [True, False])
+@each_row("looks_again", [True, False])
 def test_an_owner_that_was_not_heard_of_yet_is_asked_for(looks_again: bool) -> None:
     """Its pod is heard of before it. A collector that goes by its caches alone deletes a pod whose
     owner lives; one that asks does not."""
@@ -356,9 +357,7 @@ def test_an_orphan_that_is_gone_holds_up_nobody() -> None:
 
 
 @pytest.mark.spec("API-32")
-@pytest.mark.parametrize(
-    ("finalizer", "removed"), [("orphan", ["one", "two"]), (FOREGROUND, ["one", "a", "two"])]
-)
+@each_row(("finalizer", "removed"), [("orphan", ["one", "two"]), (FOREGROUND, ["one", "a", "two"])])
 def test_what_is_collected_goes_as_its_own_finalizers_say(
     finalizer: str, removed: list[str]
 ) -> None:

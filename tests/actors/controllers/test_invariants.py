@@ -90,7 +90,7 @@ def test_the_controllers_stand_crashes_and_lost_replies(runs_max: int) -> None:
 
 
 @pytest.mark.spec("INV-31")
-@pytest.mark.parametrize("restart_after_ms", [None, 2000])
+@each_row("restart_after_ms", [None, 2000])
 def test_a_controller_that_stays_dead_is_not_excused(restart_after_ms: int | None) -> None:
     """Nobody does its work; one that comes back does what is left."""
     world = World("workshop")

@@ -31,6 +31,7 @@ from testbed.objects import (
     Toleration,
 )
 from testbed.turns.trace import Step
+from tests.each_row import each_row
 from tests.shared.stage import Cued, Puppet, play
 
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
@@ -266,7 +267,7 @@ def test_a_new_node_has_a_minute_to_post_its_first_status() -> None:
 
 
 @pytest.mark.spec("CTL-31", "KUB-41")
-@pytest.mark.parametrize("conditions", [(), (Condition("Ready", "True"),)])
+@each_row("conditions", [(), (Condition("Ready", "True"),)])
 def test_a_node_that_never_had_a_heartbeat_is_not_judged(conditions: tuple[Condition, ...]) -> None:
     """Its kubelet is at its defaults, which play none. Nothing is written of it, however long it
     is silent, and the World comes to rest."""
@@ -295,7 +296,7 @@ def test_a_node_that_never_had_a_heartbeat_counts_as_well_in_its_zone() -> None:
 
 
 @pytest.mark.spec("CTL-30", "KUB-41")
-@pytest.mark.parametrize("restarts", [False, True])
+@each_row("restarts", [False, True])
 def test_a_kubelet_that_falls_silent_is_noticed(restarts: bool) -> None:
     """It had beaten; also by a controller that has come since, and has only what is written."""
     world = world_with(node("n1"), node("n2"))

@@ -21,6 +21,7 @@ from testbed.objects import Map, Pod
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.nodes import delete
 from tests.shared.stage import Cued, Doing, Puppet
 
@@ -161,7 +162,7 @@ def test_a_pod_is_created_twice_when_reply_and_watch_are_late() -> None:
     assert said.startswith("web wants 1 pods and has 2: web-")
 
 
-@pytest.mark.parametrize("replicas", ["1", "2"])
+@each_row("replicas", ["1", "2"])
 def test_names_of_its_own_keep_it_from_that(replicas: str) -> None:
     """The other half of the pair, for the same budget."""
     assert violated(Bounded(), "on", 400, replicas=replicas) == []

@@ -250,7 +250,7 @@ LATE_PODS = ("deliver rs/watch-pods *",)
 
 
 @pytest.mark.spec("CTL-2")
-@pytest.mark.parametrize(("expectations", "created"), [("on", 2), ("off", 6)])
+@each_row(("expectations", "created"), [("on", 2), ("off", 6)])
 def test_what_it_has_created_and_not_heard_of_is_not_created_again(
     expectations: str, created: int
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from testbed import Client
 from testbed.objects import Map, Pod
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.nodes import at, bound, calm, node_world, pod_of, runtime
 
 RUNS, MEMORY = "workload.testbed/runs-ms", "usage.testbed/memory"
@@ -26,7 +27,7 @@ def annotated(at_ms: int, annotations: Mapping[str, str], **before: str) -> Worl
     return node_world(pod, user=at((at_ms, partial(annotate, annotations=annotations))))
 
 
-@pytest.mark.parametrize(("runs_ms", "ended_ms"), [("9000", 9000), ("1000", 5000)])
+@each_row(("runs_ms", "ended_ms"), [("9000", 9000), ("1000", 5000)])
 def test_a_pod_completes_when_it_is_told_to(runs_ms: str, ended_ms: int) -> None:
     """After that time since its start, but not before it was told."""
     world = annotated(5000, {RUNS: runs_ms})

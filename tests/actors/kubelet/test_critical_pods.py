@@ -166,7 +166,7 @@ def test_victims_are_killed_before_the_critical_pod_starts() -> None:
 
 
 @pytest.mark.spec("KUB-15")
-@pytest.mark.parametrize(("grace_s", "started_ms"), [(2, 11_000), (20, 31_000)])
+@each_row(("grace_s", "started_ms"), [(2, 11_000), (20, 31_000)])
 def test_a_victim_that_does_not_end_in_time_is_not_waited_for(
     grace_s: int, started_ms: int
 ) -> None:

@@ -135,7 +135,7 @@ def test_a_node_under_pressure_rejects_a_best_effort_pod() -> None:
 
 
 @pytest.mark.spec("KUB-31")
-@pytest.mark.parametrize(("images", "gone"), [(1500, []), (300, ["10000 a"])])
+@each_row(("images", "gone"), [(1500, []), (300, ["10000 a"])])
 def test_images_are_collected_before_a_pod_goes_for_the_disk(images: int, gone: list[str]) -> None:
     """If that is enough, none is evicted."""
     settings = EvictionSettings((Threshold.of("nodefs.available", "20%", reclaim="10%"),))

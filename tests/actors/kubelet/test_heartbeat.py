@@ -18,6 +18,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.world.scenario import of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.nodes import KUBELET
 
 
@@ -77,9 +78,7 @@ def test_a_healthy_node_need_not_write() -> None:
 
 
 @pytest.mark.spec("KUB-41", "KUB-42", "KUB-45")
-@pytest.mark.parametrize(
-    "fault", [f"crash: {KUBELET}\n    restart: 35s", f"partition: {KUBELET}\n    for: 35s"]
-)
+@each_row("fault", [f"crash: {KUBELET}\n    restart: 35s", f"partition: {KUBELET}\n    for: 35s"])
 def test_a_silent_kubelet_is_noticed_without_its_writes(fault: str) -> None:
     """Its Lease lapses at the next look, and is implied again once it is back."""
     played = beating("on_change", race=f"faults:\n  - {fault}\n    at: 12s\n")

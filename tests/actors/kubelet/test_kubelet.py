@@ -94,9 +94,7 @@ def test_the_kubelet_that_was_down_admits_the_oldest_first() -> None:
 
 
 @pytest.mark.spec("KUB-3")
-@pytest.mark.parametrize(
-    ("bound_ms", "end"), [(5000, "Failed OutOfcpu"), (10_500, "Running Ready")]
-)
+@each_row(("bound_ms", "end"), [(5000, "Failed OutOfcpu"), (10_500, "Running Ready")])
 def test_a_terminating_pod_counts_until_it_has_stopped(bound_ms: int, end: str) -> None:
     """A pod that is bound before its victim has really stopped is refused."""
 
@@ -294,7 +292,7 @@ def test_what_has_lost_its_object_meanwhile_is_ended() -> None:
 
 
 @pytest.mark.spec("KUB-3", "KUB-43")
-@pytest.mark.parametrize("by_force", [False, True], ids=["terminating", "gone"])
+@each_row("by_force", [False, True], ids=["terminating", "gone"])
 def test_what_still_runs_counts_after_a_restart(by_force: bool) -> None:
     """An older pod was bound while the kubelet was down: there is no room for it as long as what an
     earlier life has started is not ended, be it younger, or without an object."""

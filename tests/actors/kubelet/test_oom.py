@@ -201,7 +201,7 @@ def crowd() -> World:
 
 
 @pytest.mark.spec("KUB-17", "KUB-23")
-@pytest.mark.parametrize("policy", ["Always", "OnFailure"])
+@each_row("policy", ["Always", "OnFailure"])
 def test_what_was_killed_is_started_again_with_back_off(policy: str) -> None:
     """At once, then after 10 s; its usage begins anew each time. When the other pod has ended there
     is room for it."""
@@ -269,7 +269,7 @@ def test_the_node_says_that_its_system_ran_out_of_memory() -> None:
 
 
 @pytest.mark.spec("KUB-29", "KUB-38")
-@pytest.mark.parametrize(("switches", "kills_it", "evicts"), [
+@each_row(("switches", "kills_it", "evicts"), [
     (SCORE, ["12000 a"], False), ({}, [], True),
 ])  # fmt: skip
 def test_it_is_no_eviction(switches: dict[str, str], kills_it: list[str], evicts: bool) -> None:

@@ -15,6 +15,7 @@ from testbed.faults.crash import Crash
 from testbed.faults.server_error import ServerError
 from testbed.objects import Object, Pod
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.nodes import (
     KUBELET,
     at,
@@ -77,7 +78,7 @@ def test_a_static_pod_is_shown_by_a_mirror_pod() -> None:
 
 
 @pytest.mark.spec("KUB-1")
-@pytest.mark.parametrize("grace", [{}, {"grace_s": 0}], ids=["gracefully", "by_force"])
+@each_row("grace", [{}, {"grace_s": 0}], ids=["gracefully", "by_force"])
 def test_who_deletes_a_mirror_pod_ends_nothing(grace: dict[str, Any]) -> None:
     """There is another one at once, with the same status, and the containers have run on."""
     world = with_static(user=at((5000, partial(delete, name=NAME, **grace))))

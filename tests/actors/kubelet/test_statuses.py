@@ -9,6 +9,7 @@ import pytest
 
 from actors.kubelet import Workload
 from testbed.client.client import Client
+from tests.each_row import each_row
 from tests.shared.nodes import at, bound, calm, delete, node_world, story
 
 
@@ -22,7 +23,7 @@ def come(name: str) -> Any:
 
 
 @pytest.mark.spec("KUB-3", "KUB-18")
-@pytest.mark.parametrize(("switch", "told_ms"), [("after_stop", 4000), ("at_exit", 1000)])
+@each_row(("switch", "told_ms"), [("after_stop", 4000), ("at_exit", 1000)])
 def test_what_is_being_torn_down_still_takes_its_room(switch: str, told_ms: int) -> None:
     """For three seconds after its exit: only a kubelet of long ago has said so before."""
     short = Workload(runs_ms=1000, torn_down_after_ms=3000)
@@ -37,7 +38,7 @@ def test_what_is_being_torn_down_still_takes_its_room(switch: str, told_ms: int)
 
 
 @pytest.mark.spec("KUB-20")
-@pytest.mark.parametrize("switch", ["after_stop", "at_exit"])
+@each_row("switch", ["after_stop", "at_exit"])
 def test_an_object_goes_when_all_of_it_is_torn_down(switch: str) -> None:
     """Whatever is published before."""
     slow = Workload(stops_after_ms=1000, torn_down_after_ms=3000)

@@ -133,7 +133,7 @@ GROUNDS: dict[str, dict[str, Any]] = {
 """What comes to the other proving ground, in which mutants are hunted that take many cycles."""
 
 
-@pytest.mark.parametrize("given", GROUNDS.values(), ids=GROUNDS)
+@each_row("given", GROUNDS.values(), ids=GROUNDS)
 def test_the_claims_hold_where_there_is_one_place(given: dict[str, Any]) -> None:
     """So what kills a mutant there is its bug."""
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -191,7 +187,7 @@ def test_a_decider_of_ones_own_decides_all_of_it() -> None:
     assert decided(Pod.of("p2", cpu_m=5000), decider="ByName").node == "n2"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"filters": "+NoWeekend"}, "there is no filter 'NoWeekend'. Did you mean 'NoWeekends'?"),
@@ -218,36 +214,6 @@ def test_the_names_that_are_built_in_are_those_of_the_parts() -> None:
     assert tuple(names) == SCORES
     for placement, usual in PLACEMENTS.items():
         assert scores_of(switches_of(given={"placement": placement}), ()) == usual
-
-
-GPU_FREE = '''"""GpuFree: a pod goes only where there is a gpu."""
-
-from actors.framework.filter import Filter
-
-
-class GpuFreeFilter(Filter):
-    """Refuses nodes without a gpu."""
-
-    name = "GpuFree"
-
-    def check(self, state, node):
-        return None if node.left("example.com/gpu") else self.no("node(s) had no free gpu")
-'''
-
-
-def test_a_file_in_the_folder_of_filters_is_a_filter(tmp_path: Path) -> None:
-    """A switch finds it by its name; no other file is edited, and no --policy is given. It runs
-    behind the default filters, and only where the switch names it."""
-    shutil.copytree(ROOT / "actors", tmp_path / "actors", ignore=shutil.ignore_patterns("*.pyc"))
-    (tmp_path / "actors/framework/filters/gpu_free.py").write_text(GPU_FREE)
-    command = [sys.executable, "-m", "testbed", "run", "stolen_slot", "--trace", "t.jsonl"]
-    refused = {}
-    for switches in ([], ["--switch", "scheduler.filters=+GpuFree"]):
-        env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        subprocess.run([*command, *switches], cwd=tmp_path, env=env, capture_output=True)
-        trace = (tmp_path / "t.jsonl").read_text()
-        refused[bool(switches)] = "node(s) had no free gpu" in trace
-    assert refused == {False: False, True: True}
 
 
 def test_the_filters_of_the_folder_are_known_by_name() -> None:

@@ -17,6 +17,7 @@ from testbed.faults.lag import Lag
 from testbed.invariant import Evidence, always
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import (
     NAME,
     attempts,
@@ -177,7 +178,7 @@ def test_a_pod_goes_where_there_is_room_though_room_is_made_elsewhere() -> None:
 
 
 @pytest.mark.spec("SCH-109", "SCH-110", "SCH-122")
-@pytest.mark.parametrize("is_late", [False, True])
+@each_row("is_late", [False, True])
 def test_two_schedulers_bind_two_pods_to_one_place_if_one_hears_late(is_late: bool) -> None:
     """Neither knows what the other assumes or has nominated; only the kubelet can refuse one."""
     world = with_kubelets(cluster(pending("p", 6), pending("q", 6, scheduler_name="beta")), "n1")
@@ -203,7 +204,7 @@ def test_room_made_by_one_scheduler_may_be_taken_by_another() -> None:
 
 
 @pytest.mark.spec("SCH-111")
-@pytest.mark.parametrize(("hostile", "is_evicted"), [("off", False), ("on", True)])
+@each_row(("hostile", "is_evicted"), [("off", False), ("on", True)])
 def test_a_hostile_scheduler_takes_others_pods_for_less_important(
     hostile: str, is_evicted: bool
 ) -> None:
@@ -215,7 +216,7 @@ def test_a_hostile_scheduler_takes_others_pods_for_less_important(
 
 
 @pytest.mark.spec("SCH-111")
-@pytest.mark.parametrize(("hostile", "displaced"), [("off", range(1)), ("on", range(10, 100))])
+@each_row(("hostile", "displaced"), [("off", range(1)), ("on", range(10, 100))])
 def test_two_hostile_schedulers_displace_each_others_pods_for_ever(
     hostile: str, displaced: range
 ) -> None:

@@ -108,7 +108,7 @@ def test_without_ignore_daemonsets_nothing_is_evicted() -> None:
     assert said(world)[-1] == (5000, "drain failed", f"{DAEMONS}: pods/default/d")
 
 
-@pytest.mark.parametrize("force", [False, True])
+@each_row("force", [False, True])
 def test_a_pod_that_nothing_creates_again_goes_by_force_alone(force: bool) -> None:
     """One without a controller, or whose DaemonSet is no more; one that is over goes anyway."""
     bare = Pod.of("bare", cpu_m=100, node_name="n1", grace_s=1)
@@ -172,7 +172,7 @@ def test_another_pod_of_that_name_is_not_waited_for() -> None:
     assert left(world) == ["a"]
 
 
-@pytest.mark.parametrize("again_after_ms", [None, 3000])
+@each_row("again_after_ms", [None, 3000])
 def test_any_other_refusal_ends_it(again_after_ms: int | None) -> None:
     """It is not repeated by the command, but by whoever gives the command again."""
     world = drained(

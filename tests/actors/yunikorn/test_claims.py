@@ -177,7 +177,7 @@ def test_victims_against_the_rules_are_found(spec: dict[str, Any], wrong: str) -
 
 
 @pytest.mark.spec("INV-43")
-@pytest.mark.parametrize(
+@each_row(
     ("spoil", "wrong"),
     [
         (lambda given: given.nodes.pop(NODE), "knows the nodes []"),
@@ -202,7 +202,7 @@ def test_books_that_disagree_with_kubernetes_are_found(
 
 
 @pytest.mark.spec("INV-24")
-@pytest.mark.parametrize("victims", [False, True])
+@each_row("victims", [False, True])
 def test_a_daemon_pod_that_waits_for_nothing_is_found(victims: bool) -> None:
     """Its ask was lost. There is room on the empty node; on the full one, if others go."""
 

@@ -8,6 +8,7 @@ from actors.yunikorn import QueueSettings
 from testbed.errors import Expired, Invalid
 from testbed.objects import Map, Node, Taint
 from testbed.objects.affinity import NO_SCHEDULE
+from tests.each_row import each_row
 from tests.models.worlds.cores import NODE, Talk, gt_y1
 
 TWO = (Node.of("a", cpu_m=10_000), Node.of("b", cpu_m=10_000))
@@ -83,9 +84,7 @@ def test_news_is_heard_once_and_messages_are_kept_until_they_are_got() -> None:
 
 
 @pytest.mark.spec("YK-5")
-@pytest.mark.parametrize(
-    ("how", "served"), [("skip", ["b on n", "c on n"]), ("stop_app", ["c on n"])]
-)
+@each_row(("how", "served"), [("skip", ["b on n", "c on n"]), ("stop_app", ["c on n"])])
 def test_an_ask_for_an_unknown_node_is_passed_over(how: str, served: list[str]) -> None:
     """Version 1.1 ends the turn of its application with it; other applications are served."""
     talk = Talk(unknown_node=how)
@@ -219,7 +218,7 @@ def test_when_the_daemon_pod_goes_its_victims_are_lost() -> None:
 
 
 @pytest.mark.spec("YK-36", "YK-12")
-@pytest.mark.parametrize(("profile", "then"), [("k8s-modern", []), ("k8s-1.26", ["free b"])])
+@each_row(("profile", "then"), [("k8s-modern", []), ("k8s-1.26", ["free b"])])
 def test_what_another_scheduler_takes_is_not_made_free_again(profile: str, then: list[str]) -> None:
     """Its pod is a foreign one. Later versions have triggered once for the ask; version 1.1 goes on
     with the next victim."""
@@ -234,7 +233,7 @@ def test_what_another_scheduler_takes_is_not_made_free_again(profile: str, then:
 
 
 @pytest.mark.spec("YK-34")
-@pytest.mark.parametrize(("profile", "served"), [("k8s-1.26", []), ("k8s-modern", ["small on b"])])
+@each_row(("profile", "served"), [("k8s-1.26", []), ("k8s-modern", ["small on b"])])
 def test_in_version_1_1_a_reserved_ask_ends_every_cycle(profile: str, served: list[str]) -> None:
     """Every application behind it waits, though another node is empty."""
     talk = Talk(profile, nodes=TWO)
@@ -246,7 +245,7 @@ def test_in_version_1_1_a_reserved_ask_ends_every_cycle(profile: str, served: li
 
 
 @pytest.mark.spec("YK-35")
-@pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern"])
+@each_row("profile", ["k8s-1.26", "k8s-modern"])
 def test_an_ask_that_can_never_be_reserved_ends_every_cycle(profile: str) -> None:
     """A DaemonSet pod that is larger than its node holds up every ask behind it."""
     talk = Talk(profile, nodes=(Node.of(NODE, cpu_m=10_000), Node.of("m", cpu_m=90_000)))

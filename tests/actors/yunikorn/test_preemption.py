@@ -28,7 +28,7 @@ def released(talk: Talk) -> list[str]:
 
 
 @pytest.mark.spec("YK-6", "YK-14", "YK-17", "YK-19", "YK-21", "YK-22", "YK-23")
-@pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern"])
+@each_row("profile", ["k8s-1.26", "k8s-modern"])
 def test_what_is_shipped_takes_the_youngest_until_they_cover_the_ask(profile: str) -> None:
     """r3 alone does not; r3 and r2 do."""
     assert released(gt_y1(profile=profile)) == R3_R2

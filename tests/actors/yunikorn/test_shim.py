@@ -208,7 +208,7 @@ def test_a_daemon_pod_that_is_created_again_finds_further_victims() -> None:
 
 
 @pytest.mark.spec("YK-33", "YK-12")
-@pytest.mark.parametrize(("profile", "ends"), [("k8s-modern", "waits"), ("k8s-1.26", "runs")])
+@each_row(("profile", "ends"), [("k8s-modern", "waits"), ("k8s-1.26", "runs")])
 def test_a_victim_whose_delete_fails_is_forgotten_by_later_versions(
     profile: str, ends: str
 ) -> None:
@@ -266,7 +266,7 @@ def test_which_reserved_ask_comes_first_is_a_pick() -> None:
 
 
 @pytest.mark.spec("YK-37")
-@pytest.mark.parametrize(("who", "at_ms"), [("yunikorn", 70_100), ("yunikorn-core", 71_100)])
+@each_row(("who", "at_ms"), [("yunikorn", 70_100), ("yunikorn-core", 71_100)])
 def test_a_new_life_begins_from_what_kubernetes_says(who: str, at_ms: int) -> None:
     """The victims of the life before are found again, and not deleted twice, since they terminate.
     That its core has crashed the shim learns when it has something to tell."""

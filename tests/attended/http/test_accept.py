@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testbed.attended.http.accept import META, TABLE, form_asked
 from testbed.attended.http.exchange import HttpRequest
+from tests.each_row import each_row
 
 FORM = "application/json;as=Table;v={};g=meta.k8s.io"
 GET = f"{FORM.format('v1')},{FORM.format('v1beta1')},application/json"
 PROTOBUF_FIRST = "application/vnd.kubernetes.protobuf, application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("header", "content_type"),
     [
         (GET, "application/json;g=meta.k8s.io;v=v1;as=Table"),

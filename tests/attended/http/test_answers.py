@@ -30,6 +30,7 @@ from testbed.objects.pod import Pod
 from testbed.store.delivery import ADDED, MODIFIED, Delivery
 from testbed.store.endpoint import answer_at_once
 from tests.attended.door import Door
+from tests.each_row import each_row
 
 CORE, EVENTS = "/api/v1", "/apis/events.k8s.io/v1"
 PODS, PDBS = f"{CORE}/namespaces/shop/pods", "/apis/policy/v1/namespaces/shop/poddisruptionbudgets"
@@ -62,7 +63,7 @@ def bind(door: Door, name: str = "p", node: str = "n1") -> tuple[int, Any]:
 # -- what was done ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", CLASSES, ids=lambda place: "/".join(place))
+@each_row("place", CLASSES, ids=lambda place: "/".join(place))
 def test_any_kind_is_created_read_and_listed(place: tuple[str, str]) -> None:
     """201 and then 200, each with its kind and version; items of a list go without."""
     version, plural = place
@@ -271,7 +272,7 @@ REFUSALS: list[tuple[ApiError, dict[str, Any], dict[str, str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("error", "expected", "more"), REFUSALS, ids=lambda each: "")
+@each_row(("error", "expected", "more"), REFUSALS, ids=lambda each: "")
 def test_a_refusal_is_a_whole_status(error: Any, expected: Any, more: Any) -> None:
     """With the reason and the details by which clients decide what to do next."""
     reply = refused(error, HttpRequest("GET", f"{PODS}/p"))

@@ -11,6 +11,7 @@ from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.meaning import meaning_of
 from testbed.attended.http.place import place_of
 from testbed.errors import Invalid, NotFound
+from tests.each_row import each_row
 
 WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
 
@@ -34,7 +35,7 @@ def test_what_names_no_field_has_no_cause_of_one() -> None:
     assert causes_in("the server rejected our request") == []
 
 
-@pytest.mark.parametrize("part", ["exec", "log", "scale"])
+@each_row("part", ["exec", "log", "scale"])
 def test_a_part_that_is_not_there_is_not_taken_for_the_object(part: str) -> None:
     """Not found, whatever is done to it."""
     with pytest.raises(NotFound):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from testbed.attended.http.catalogue import CATALOGUE, ELSEWHERE
 from testbed.attended.http.discovery import discovered
@@ -14,6 +13,7 @@ from testbed.attended.http.reply import Reply
 from testbed.attended.http.unmodelled import UNMODELLED, unmodelled_of
 from testbed.objects.codec import decode
 from testbed.objects.kinds import KINDS
+from tests.each_row import each_row
 
 Tree = dict[str, Any]
 NEW = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
@@ -63,7 +63,7 @@ def test_each_kind_is_listed_with_what_may_be_asked_of_it() -> None:
     assert not any("notes" in name for name in found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "what"),
     [
         ("v1 pods", {"shortNames": ["po"], "categories": ["all"], "singularName": "pod"}),
@@ -102,7 +102,7 @@ def test_the_aggregated_form_says_the_same_as_the_old_one() -> None:
         assert (kind, verbs) == ({**own, "kind": old[name]["kind"]}, old[name]["verbs"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accept", "version"),
     [(BOTH, "v2"), (f"{NEW.format('v2beta1')},application/json", "v2beta1")],
 )
@@ -113,7 +113,7 @@ def test_the_aggregated_form_comes_in_the_version_asked_for(accept: str, version
     assert decode(reply.body)["apiVersion"] == f"apidiscovery.k8s.io/{version}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path",
     ["/api/v2", "/apis/apps/v2", "/apis/nowhere", "/apis/nowhere/v1", "/", "/api/v1/pods"],
 )

@@ -27,6 +27,7 @@ from tests.attended.programs import (
     pump,
     request,
 )
+from tests.each_row import each_row
 
 
 @pytest.fixture
@@ -55,10 +56,10 @@ def test_the_table_is_long() -> None:
     assert sum(not row.claim.startswith("served") for row in ROWS) >= 150
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.claim)
+@each_row("row", ROWS, ids=lambda row: row.claim)
 def test_whatever_is_sent_the_listener_goes_on(listener: Listener, row: Malice) -> None:
-    """Each row gets its answers, each refusal is a whole Status and the last of its connection;
-    then a good request is served, and no connection is left open."""
+    """The same for all rows: each gets its answers, each refusal is a whole Status and the
+    last of its connection; then a good request is served, and no connection is left open."""
     with program(listener, row.said) as client:
         if row.says_no_more:
             client.say_no_more()
@@ -131,7 +132,7 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("what", ENDLESS)
+@each_row("what", ENDLESS)
 def test_what_never_ends_takes_no_memory(what: str) -> None:
     """However much is sent, little of it is kept: and soon it is refused."""
     head, again, code = ENDLESS[what]

@@ -37,6 +37,7 @@ from testbed.objects.labels import parse
 from testbed.store.endpoint import Operation
 from testbed.store.retold import operation_from
 from testbed.store.selector import Selector
+from tests.each_row import each_row
 
 CORE, EVENTS = "/api/v1", "/apis/events.k8s.io/v1"
 PODS = f"{CORE}/namespaces/shop/pods"
@@ -129,7 +130,7 @@ READS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("url", READS)
+@each_row("url", READS)
 def test_a_read_means_this(url: str) -> None:
     """By path and query, in the words of the testbed."""
     meaning = meant("GET", url)
@@ -151,7 +152,7 @@ def test_a_watch_says_where_it_begins_and_when_it_ends() -> None:
     assert plain.operation == Operation("watch", "pods", selector=Selector("shop"))
 
 
-@pytest.mark.parametrize("flag", ["watch", "watch=", "watch=1", "watch=True", "watch=yes"])
+@each_row("flag", ["watch", "watch=", "watch=1", "watch=True", "watch=yes"])
 def test_a_flag_is_read_as_kubernetes_reads_it(flag: str) -> None:
     """Set by its mere name, and by anything but 0 and false."""
     assert isinstance(meant("GET", f"{PODS}?{flag}"), ToWatch)
@@ -301,7 +302,7 @@ WRITES: dict[str, tuple[tuple[Any, ...], Operation]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRITES)
+@each_row("name", WRITES)
 def test_a_write_means_this(name: str) -> None:
     """By method, path, query, content type and body."""
     said, expected = WRITES[name]
@@ -406,7 +407,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], type[ApiError], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_row("name", REFUSED)
 def test_what_makes_no_sense_is_refused(name: str) -> None:
     """With the code and, where there is one, in the words of Kubernetes; never by a traceback."""
     said, kind, text = REFUSED[name]
@@ -414,7 +415,7 @@ def test_what_makes_no_sense_is_refused(name: str) -> None:
         meant(*said)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accept", "shape"),
     [
         ("", WHOLE),

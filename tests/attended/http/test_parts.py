@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.attended.door import Door
+from tests.each_row import each_row
 
 APPS, CORE = "/apis/apps/v1/namespaces/shop", "/api/v1/namespaces/shop"
 MERGE = {"content-type": "application/merge-patch+json"}
@@ -36,7 +37,7 @@ def opened(plural: str) -> tuple[Door, str]:
 
 
 @pytest.mark.spec("API-67")
-@pytest.mark.parametrize(
+@each_row(
     ("plural", "selector"),
     [
         ("deployments", "app=web,tier in (a,b)"),

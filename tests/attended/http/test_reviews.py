@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testbed.attended.http.exchange import HttpRequest
 from testbed.attended.http.reviews import REVIEWS, reviewed
 from testbed.objects.codec import decode, encode
+from tests.each_row import each_row
 
 
-@pytest.mark.parametrize(("api_version", "plural", "kind"), REVIEWS)
+@each_row(("api_version", "plural", "kind"), REVIEWS)
 def test_each_review_is_answered_with_its_own_spec(
     api_version: str, plural: str, kind: str
 ) -> None:
@@ -31,7 +30,7 @@ def test_each_review_is_answered_with_its_own_spec(
             assert tree["status"]["userInfo"]["username"] == "alpha"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path"),
     [
         ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),

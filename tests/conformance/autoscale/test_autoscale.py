@@ -103,7 +103,7 @@ def _left_out(tree: Any, name: Any) -> None:
         del tree[name]
 
 
-@pytest.mark.parametrize("what", ["passes", "log"])
+@each_row("what", ["passes", "log"])
 def test_a_missing_and_a_surplus_one_is_found(what: str) -> None:
     """A pass, and an entry of the log."""
     line = next(line for line in lines() if len(line["expect"]["log"]) > 1)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.choosers.uniform import Uniform
 from testbed.races.playing import play
 from testbed.races.racefile import parse
-from testbed.world.scenario import find, play_runs
-from testbed.world.world import World
+from testbed.world.scenario import find
 
 RACES = {
     "scale_up_suppressed": """
@@ -43,15 +41,3 @@ def test_a_race_breaks_and_its_guard_holds(name: str) -> None:
     (violation,) = play(race, find(name), switches={"guard": "off"}).verdict.violations
     assert violation.said == SAID[name]
     assert not play(race, find(name), switches={"guard": "on"}).verdict.violations
-
-
-@pytest.mark.parametrize("name", RACES)
-def test_a_guard_holds_in_other_orders_too(name: str) -> None:
-    """A few random ones."""
-
-    def look(world: World) -> bool:
-        assert world.verdict is not None
-        assert world.verdict.is_held, str(world.verdict)
-        return True
-
-    play_runs(find(name), Uniform(1), look, runs_max=4, switches={"guard": "on"}, driver="direct")

@@ -42,12 +42,6 @@ def test_the_story_names_who_evicts_and_not_who_sweeps() -> None:
     assert 'kubelet-n1 set status.reason of pods/default/whole-0 to "Evicted"' in cause.text
 
 
-@pytest.mark.spec("KUB-32")
-def test_the_ranking_of_kubernetes_ends_it() -> None:
-    """Who uses more than it requests is evicted once, and waits until the pressure is over."""
-    assert outcomes({"guard": "on"}, 12) == {"held"}
-
-
 @pytest.mark.spec("SCH-108")
 def test_a_scheduler_that_avoids_the_node_ends_it() -> None:
     """The pod that was evicted waits, though its kubelet still ranks by priority."""

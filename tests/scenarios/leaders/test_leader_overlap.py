@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.choosers.urw import URW
 from testbed.turns.trace import Trace
-from testbed.world.scenario import find, play_runs
+from testbed.world.scenario import find
 from testbed.world.world import World
 from tests.shared.scheduling import pod_of
 from tests.shared.stage import Cued, Played, play
@@ -20,25 +19,6 @@ WAYS = pytest.mark.parametrize(
 )
 
 
-def first_found(guard: str, runs_max: int) -> int | None:
-    """Which of that many Runs of URW is the first that is violated."""
-    found: list[int] = []
-    played = 0
-
-    def look(world: World) -> bool:
-        nonlocal played
-        played += 1
-        assert world.verdict is not None
-        assert world.verdict.outcome != "undecided", str(world.verdict)
-        if world.verdict.is_violated:
-            found.append(played)
-        return not found
-
-    switches = {"guard": guard}
-    play_runs(RECIPE, URW(1), look, runs_max=runs_max, switches=switches, driver="direct")
-    return found[0] if found else None
-
-
 def played(guard: str, cues: tuple[str, ...]) -> tuple[World, Played]:
     """The calm Run, but that alpha-1 is away from just then."""
     world = RECIPE.world({"guard": guard})
@@ -47,19 +27,6 @@ def played(guard: str, cues: tuple[str, ...]) -> tuple[World, Played]:
     verdict = world.run(chooser, driver="direct", trace=trace)
     assert not chooser.cues
     return world, Played(verdict, trace.steps, chooser.offered)
-
-
-@pytest.mark.spec("SCH-6", "SCH-120")
-def test_it_is_found_within_four_hundred_runs() -> None:
-    """By random choices among effects; the breach is that two pods are where one may be."""
-    assert first_found("off", 400) is not None
-
-
-@pytest.mark.long
-@pytest.mark.spec("SCH-6")
-def test_fenced_it_is_not_found_within_four_thousand() -> None:
-    """Ten times what it takes to find it."""
-    assert first_found("on", 4000) is None
 
 
 @pytest.mark.spec("SCH-6")

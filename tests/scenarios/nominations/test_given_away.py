@@ -11,7 +11,6 @@ from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.races.playing import play
 from testbed.races.racefile import parse
-from testbed.testing.seek import seek
 from testbed.world.scenario import find, of
 
 RECIPE = find("given_away")
@@ -111,10 +110,3 @@ def test_what_is_refused_keeps_nothing(refused: str) -> None:
     )
     played = play(parse(text, "refused"), RECIPE)
     assert [each.invariant for each in played.verdict.violations] == ["room_is_made_once"]
-
-
-@pytest.mark.long
-@pytest.mark.spec("CTL-51", "CTL-52")
-def test_with_a_nomination_a_search_finds_nothing() -> None:
-    """Whatever is late."""
-    assert seek(RECIPE, runs=200, switches={"guard": "on"}).shrunk is None

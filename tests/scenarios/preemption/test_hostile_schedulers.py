@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.choosers.calm import Calm
-from testbed.choosers.uniform import Uniform
-from testbed.world.scenario import find, play_runs
-from testbed.world.world import World
+from testbed.world.scenario import find
 
 RECIPE = find("hostile_schedulers")
 
@@ -24,18 +22,3 @@ def test_schedulers_that_take_each_other_for_less_important_fight_for_ever() -> 
     assert "PodScheduled=True → PodScheduled=False and DisruptionTarget=True" in violation.said
     assert "alpha deletes one of pods" in violation.said
     assert "a lap of 15 writes in 30,000 ms, played 3 more times" in violation.said
-
-
-@pytest.mark.spec("SCH-111")
-def test_schedulers_that_go_by_priority_do_not() -> None:
-    """No pod is evicted: the first to come has the place, or both if they come at once."""
-    outcomes = set()
-
-    def look(world: World) -> bool:
-        assert world.verdict is not None
-        outcomes.add(world.verdict.outcome)
-        return True
-
-    guard = {"guard": "on"}
-    play_runs(RECIPE, Uniform(2), look, runs_max=60, switches=guard, driver="direct")
-    assert outcomes == {"held"}

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from testbed.choosers.calm import Calm
-from testbed.choosers.uniform import Uniform
 from testbed.turns.trace import Trace
 from testbed.world.scenario import find
 from tests.models.truths import cause_in
@@ -34,12 +33,3 @@ def test_its_story_blames_the_scheduler() -> None:
     trace = Trace({}, keep=True)
     (violation,) = world.run(Calm(), driver="direct", trace=trace).violations
     assert cause_in(trace, violation).actor == "default-scheduler"
-
-
-@pytest.mark.spec("CTL-56", "SCH-79")
-def test_by_priority_first_the_batch_pod_waits() -> None:
-    """Whatever the order of things."""
-    for seed in range(10):
-        world = RECIPE.world({"guard": "on"})
-        verdict = world.run(Uniform(seed), driver="direct")
-        assert verdict.is_held, str(verdict)

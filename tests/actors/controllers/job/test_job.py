@@ -18,6 +18,7 @@ from testbed.faults.lose_reply import LoseReply
 from testbed.objects import ContainerStatus, Job, JobSpec, Map, Pod, PodStatus
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.models.worlds.workloads import all_of, template, workload_world
 from tests.shared.stage import Doing, Puppet, play
 
@@ -110,7 +111,7 @@ def test_with_more_failures_than_its_limit_the_job_fails() -> None:
 
 
 @pytest.mark.spec("CTL-9")
-@pytest.mark.parametrize(("counts", "end"), [((1, 1), ""), ((1, 1, 1), "BackoffLimitExceeded")])
+@each_row(("counts", "end"), [((1, 1), ""), ((1, 1, 1), "BackoffLimitExceeded")])
 def test_restarts_of_all_containers_count_against_the_limit(
     counts: tuple[int, ...], end: str
 ) -> None:
@@ -129,7 +130,7 @@ def test_a_job_that_is_active_for_too_long_fails() -> None:
 
 
 @pytest.mark.spec("CTL-10", "API-30")
-@pytest.mark.parametrize("bound", [True, False])
+@each_row("bound", [True, False])
 def test_a_pod_that_is_deleted_counts_as_failed_once(bound: bool) -> None:
     """The finalizer keeps it until it is counted, whoever deletes it; then it is gone."""
 
@@ -173,7 +174,7 @@ def test_a_job_may_be_suspended() -> None:
 
 
 @pytest.mark.spec("CTL-10")
-@pytest.mark.parametrize("fault", [Crash("jobs", restart_after_ms=10), LoseReply("jobs")])
+@each_row("fault", [Crash("jobs", restart_after_ms=10), LoseReply("jobs")])
 def test_nothing_is_counted_twice_whatever_goes_wrong(fault: Any) -> None:
     """At whatever turn it strikes: each end of a pod counts once, and no pod is held."""
 

@@ -14,6 +14,7 @@ from actors.kubelet.eviction.signals import Observation, PodUse
 from actors.kubelet.switches import KUBELET
 from actors.shared.critical import CRITICAL_FROM
 from testbed.objects import Map, Pod
+from tests.each_row import each_row
 
 MI = 2**20
 
@@ -91,7 +92,7 @@ def test_processes_are_counted_in_tens() -> None:
 
 
 @pytest.mark.spec("KUB-37")
-@pytest.mark.parametrize(("given", "grace_s"), [({}, 0), ({"grace_ms": 10_000}, 7)])
+@each_row(("given", "grace_s"), [({}, 0), ({"grace_ms": 10_000}, 7)])
 def test_a_soft_threshold_gives_a_grace(given: dict[str, Any], grace_s: int) -> None:
     """That of the settings; a hard one gives none."""
     threshold = Threshold.of("memory.available", "100Mi", **given)

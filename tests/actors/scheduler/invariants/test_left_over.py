@@ -18,6 +18,7 @@ from testbed.objects import Pod
 from testbed.store.endpoint import Operation
 from testbed.testing.mutant import hunt
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import (
     NAME,
     cluster,
@@ -76,7 +77,7 @@ def test_a_scheduler_that_does_not_clear_it_is_found() -> None:
 
 
 @pytest.mark.spec("INV-26", "CA-10")
-@pytest.mark.parametrize("goes_too", [False, True])
+@each_row("goes_too", [False, True])
 def test_a_nomination_to_a_node_that_is_gone_lasts_as_long_as_the_victim(goes_too: bool) -> None:
     """That a node goes moves no pod (kubernetes#85677). That its pods are removed does: then the
     pod is tried again, and its nomination cleared."""
@@ -121,7 +122,7 @@ def test_a_preemption_that_is_broken_off_leaves_the_nomination_of_the_one_before
 
 
 @pytest.mark.spec("INV-26", "SCH-74")
-@pytest.mark.parametrize("why", ["Never", "switched off"])
+@each_row("why", ["Never", "switched off"])
 def test_a_pod_that_may_not_preempt_keeps_what_it_was_given(why: str) -> None:
     """No cycle looks at its nomination."""
     pod = pending("c", 10, 100, preemption_policy="Never" if why == "Never" else "")
@@ -155,7 +156,7 @@ def test_a_nomination_that_came_after_the_last_attempt_is_not_judged() -> None:
 
 
 @pytest.mark.spec("INV-26", "SCH-43")
-@pytest.mark.parametrize(("restart_after_ms", "node"), [(None, "n1"), (60_000, "")])
+@each_row(("restart_after_ms", "node"), [(None, "n1"), (60_000, "")])
 def test_nothing_is_claimed_while_the_scheduler_is_down(
     restart_after_ms: int | None, node: str
 ) -> None:

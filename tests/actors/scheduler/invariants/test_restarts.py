@@ -15,6 +15,7 @@ from testbed.faults.crash import Crash
 from testbed.objects import Node, Pod
 from testbed.testing.mutant import hunt
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import NAME, node_of, pending
 from tests.shared.stage import Doing, Puppet, play
 
@@ -77,7 +78,7 @@ def user(over_ms: int) -> Doing:
 
 
 @pytest.mark.spec("INV-41", "SCH-43")
-@pytest.mark.parametrize(("is_behind", "behind"), [(False, 0), (True, 3)])
+@each_row(("is_behind", "behind"), [(False, 0), (True, 3)])
 def test_a_restart_counts_what_was_bound_before(is_behind: bool, behind: int) -> None:
     """At once, or, if the server is behind, once it has caught up; how far behind it began is told:
     that `b` was created and bound, and why `big` was not. The next pod goes where there is room."""
@@ -89,7 +90,7 @@ def test_a_restart_counts_what_was_bound_before(is_behind: bool, behind: int) ->
 
 
 @pytest.mark.spec("INV-41")
-@pytest.mark.parametrize("is_behind", [False, True])
+@each_row("is_behind", [False, True])
 def test_a_pod_that_is_not_counted_after_a_restart_is_missed(is_behind: bool) -> None:
     """In the first cycle, or in the first one after it has caught up."""
     world = restarting(RestartsForgetNoPod(), ForgetsB, is_behind=is_behind)

@@ -36,7 +36,7 @@ def of_set(pod: Pod) -> Pod:
 
 
 @pytest.mark.spec("SCH-108")
-@pytest.mark.parametrize("how", ["deprioritise", "exclude"])
+@each_row("how", ["deprioritise", "exclude"])
 def test_a_workload_keeps_away_from_where_it_was_evicted(how: str) -> None:
     """SCH-108, D-21: during the window. If there is no other node, it goes back, or waits."""
     now_ms = [0]

@@ -288,15 +288,6 @@ def test_hosts_and_places_where_a_pod_cannot_be_are_counted_apart() -> None:
         assert found["n1"] == at_n1
 
 
-def test_an_empty_selector_matches_all_pods_and_no_selector_none() -> None:
-    """An empty selector leaves no pod out."""
-    pods = [a_pod("z", on="n1"), a_pod("y", on="n1", labels=APP)]
-    for selector, is_spread in ((LabelSelector(), True), (None, False)):
-        rule = attrs.evolve(spread(HOST), label_selector=selector)
-        found = scores("PodTopologySpread", a_pod("p", topology_spread=(rule,)), *NODES, *pods)
-        assert (found["n1"] < found["n2"]) is is_spread
-
-
 # -- one's own --------------------------------------------------------------------------------
 
 

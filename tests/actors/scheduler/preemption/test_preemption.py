@@ -97,7 +97,7 @@ def test_a_pod_that_is_gone_preempts_nobody() -> None:
 
 
 @pytest.mark.spec("SCH-72")
-@pytest.mark.parametrize("priority", [100, 101])
+@each_row("priority", [100, 101])
 def test_a_pod_that_is_not_less_important_is_not_waited_for(priority: int) -> None:
     """Strictly lower, as for everything in preemption."""
     pod = a_pod("p", 6, priority=100, nominated="n1")
@@ -413,7 +413,7 @@ def test_golden_timeline_8_a_pod_of_the_same_node_clears_its_zone() -> None:
 
 
 @pytest.mark.spec("SCH-107")
-@pytest.mark.parametrize("by_name", [False, True])
+@each_row("by_name", [False, True])
 def test_golden_timeline_8_a_pod_of_another_node_does_not_go(by_name: bool) -> None:
     """GT-8, SCH-107, D-13: P may only go to n1, by a label or by its name, and Q stays."""
     rules = Affinity(only_on("n1", by_name=by_name), None, far(ZONE, app="q").pod_anti_affinity)

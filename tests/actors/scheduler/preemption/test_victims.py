@@ -45,7 +45,7 @@ COUNTER_CASE = [on_n("h", 5, 3), on_n("m", 3, 2), on_n("l", 2, 1)]
 
 
 @pytest.mark.spec("SCH-86")
-@pytest.mark.parametrize(
+@each_row(
     ("things", "greedy", "fewest"),
     [(GT_5, ["p2"], ["p2"]), (COUNTER_CASE, ["m", "l"], ["h"])],
     ids=["golden", "counter-case"],

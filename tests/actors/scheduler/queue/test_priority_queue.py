@@ -25,6 +25,7 @@ from actors.scheduler.switches import switches_of
 from testbed.objects import Map, Pod
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.pod import SchedulingGate
+from tests.each_row import each_row
 
 NEAR = Affinity(pod_affinity=PodAffinity(required=(PodAffinityTerm("zone"),)))
 
@@ -323,7 +324,7 @@ def test_a_pod_that_failed_waits_as_its_informer_has_it_now() -> None:
 
 
 @pytest.mark.spec("SCH-27", "SCH-50")
-@pytest.mark.parametrize("storage", ["status", "annotation"])
+@each_row("storage", ["status", "annotation"])
 def test_a_cleared_nomination_lets_a_pod_be_tried_only_where_the_switch_says_so(
     storage: str,
 ) -> None:
@@ -367,7 +368,7 @@ def test_a_pod_with_gates_is_tried_when_they_are_gone_and_not_before() -> None:
     assert bench.pop().attempts == 1
 
 
-@pytest.mark.parametrize("place", [UNSCHEDULABLE, BACKOFF])
+@each_row("place", [UNSCHEDULABLE, BACKOFF])
 def test_a_pod_that_is_added_again_waits_in_one_place(place: str) -> None:
     """Wherever it was, it is active, and nowhere else."""
     bench = Bench()

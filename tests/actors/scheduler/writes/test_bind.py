@@ -20,6 +20,7 @@ from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.server_error import ServerError
 from testbed.objects import Node, Pod, condition
+from tests.each_row import each_row
 from tests.shared.scheduling import (
     attempts,
     books,
@@ -95,7 +96,7 @@ def test_a_pod_whose_bind_fails_is_forgotten_and_tried_again() -> None:
 
 
 @pytest.mark.spec("SCH-65")
-@pytest.mark.parametrize("is_seen", [True, False])
+@each_row("is_seen", [True, False])
 def test_a_bind_whose_reply_is_lost_may_have_happened(is_seen: bool) -> None:
     """If its informer shows the pod bound by then, it is not requeued; if not, it waits until it
     does. Either way its condition says that it failed."""
@@ -250,7 +251,7 @@ def test_a_pod_that_waits_for_too_long_is_rejected() -> None:
 
 
 @pytest.mark.spec("SCH-19", "SCH-16")
-@pytest.mark.parametrize(("at_ms", "where"), [(1000, "unschedulable"), (3000, "backoff")])
+@each_row(("at_ms", "where"), [(1000, "unschedulable"), (3000, "backoff")])
 def test_news_since_the_latest_pod_was_taken_is_what_counts(at_ms: int, where: str) -> None:
     """An event counts if it came after the latest pod was taken, not after this one was. Another
     pod was tried at 2 s, and only a later event moves the first one."""
@@ -388,7 +389,7 @@ class HelpsToo(Helps):
 
 
 @pytest.mark.spec("SCH-101", "PRI-19")
-@pytest.mark.parametrize("disable", ["off", "on"])
+@each_row("disable", ["off", "on"])
 def test_a_plugin_may_nominate_whom_no_room_is_made_for(disable: str) -> None:
     """Plugins are asked until one can help, even if preemption is switched off, but not if it has
     found victims."""
@@ -433,7 +434,7 @@ def test_after_an_error_of_preemption_no_plugin_is_asked(monkeypatch: pytest.Mon
 
 
 @pytest.mark.spec("SCH-35")
-@pytest.mark.parametrize(("ttl", "node"), [("0", ""), ("3000", "n1")])
+@each_row(("ttl", "node"), [("0", ""), ("3000", "n1")])
 def test_an_assumed_pod_that_nobody_sees_expires_if_there_is_a_limit(ttl: str, node: str) -> None:
     """In 1.26 there is no limit: the room is taken until its event comes. With one, the room is
     given away a second time."""

@@ -16,6 +16,7 @@ from testbed.faults.lose_request import LoseRequest
 from testbed.faults.server_error import ServerError
 from testbed.objects import Condition, Node, Pod, PodStatus
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import (
     attempts,
     books,
@@ -141,7 +142,7 @@ def test_people_are_told_before_the_status_is_patched() -> None:
 
 
 @pytest.mark.spec("SCH-69")
-@pytest.mark.parametrize("code", [500, 503])
+@each_row("code", [500, 503])
 def test_a_status_is_patched_again_if_the_server_was_at_a_loss(code: int) -> None:
     """Four times in all, 10, 50 and 250 ms later; no other pod is tried meanwhile."""
     world = cluster(there("a", 5), pending("c", 20), pending("d", 1))
@@ -153,9 +154,7 @@ def test_a_status_is_patched_again_if_the_server_was_at_a_loss(code: int) -> Non
 
 
 @pytest.mark.spec("SCH-69", "SCH-48", "SCH-112")
-@pytest.mark.parametrize(
-    ("fault", "times"), [(ServerError(code=500, times_max=4), 4), (LoseRequest(), 1)]
-)
+@each_row(("fault", "times"), [(ServerError(code=500, times_max=4), 4), (LoseRequest(), 1)])
 def test_a_nomination_whose_patch_is_lost_is_kept_in_memory(fault: Any, times: int) -> None:
     """Other pods leave room for it. But the pod itself, tried again, reads no nomination and
     preempts once more."""

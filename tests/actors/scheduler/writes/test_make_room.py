@@ -27,6 +27,7 @@ from testbed.objects import (
 from testbed.turns.pending import Alternatives, Options
 from testbed.turns.trace import Trace
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import (
     NAME,
     attempts,
@@ -137,7 +138,7 @@ def test_without_that_bug_a_victim_keeps_its_status() -> None:
 
 
 @pytest.mark.spec("SCH-97", "INV-3")
-@pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern"])
+@each_row("profile", ["k8s-1.26", "k8s-modern"])
 def test_with_that_bug_a_victim_that_is_over_may_be_pending_again(profile: str) -> None:
     """It fails while the patch is on its way that copies the phase. Without the bug it stays so."""
 
@@ -161,7 +162,7 @@ def test_victims_need_not_be_marked() -> None:
 
 
 @pytest.mark.spec("SCH-96", "API-36")
-@pytest.mark.parametrize("allowed", [1, 0])
+@each_row("allowed", [1, 0])
 def test_as_an_experiment_a_budget_can_refuse(allowed: int) -> None:
     """A victim goes by the eviction API; if its budget allows none, preemption is broken off."""
     victim = there("a", 5).with_meta(labels={"app": "a"})
@@ -179,7 +180,7 @@ def test_as_an_experiment_a_budget_can_refuse(allowed: int) -> None:
 
 
 @pytest.mark.spec("SCH-98", "SCH-121")
-@pytest.mark.parametrize(("precondition", "is_killed"), [("none", True), ("uid", False)])
+@each_row(("precondition", "is_killed"), [("none", True), ("uid", False)])
 def test_a_pod_of_the_same_name_dies_instead_of_a_victim(
     precondition: str, is_killed: bool
 ) -> None:
@@ -200,7 +201,7 @@ def test_a_pod_of_the_same_name_dies_instead_of_a_victim(
 
 
 @pytest.mark.spec("SCH-99", "SCH-121", "INV-25")
-@pytest.mark.parametrize("profile", ["k8s-1.26", "k8s-modern"])
+@each_row("profile", ["k8s-1.26", "k8s-modern"])
 def test_a_victim_that_is_gone_breaks_it_off(profile: str) -> None:
     """In 1.26 the victims before it stay deleted, and the pod is not nominated. Later versions go
     on."""
@@ -246,7 +247,7 @@ def test_an_equal_pod_keeps_its_nomination() -> None:
 
 
 @pytest.mark.spec("SCH-100")
-@pytest.mark.parametrize(("profile", "keeps"), [("k8s-1.26", False), ("seed", True)])
+@each_row(("profile", "keeps"), [("k8s-1.26", False), ("seed", True)])
 def test_a_less_important_pod_may_keep_what_still_fits(profile: str, keeps: bool) -> None:
     """With the switch, only pods that no longer fit lose their nomination."""
     small = pending("small", 3, 100)
@@ -320,7 +321,7 @@ def test_victims_die_even_if_the_pod_they_made_room_for_is_gone() -> None:
 
 
 @pytest.mark.spec("SCH-99")
-@pytest.mark.parametrize("fault", [LoseRequest, ServerError])
+@each_row("fault", [LoseRequest, ServerError])
 def test_an_error_of_any_write_breaks_it_off(fault: Any) -> None:
     """A patch is retried if the server has failed, a deletion is not."""
     world = cluster(there("a", 5), pending("c", 10, 1000))

@@ -19,7 +19,7 @@ FIRST = {"nominate": "before_victims"}
 
 
 @pytest.mark.spec("SCH-117")
-@pytest.mark.parametrize(
+@each_row(
     ("nominate", "wrote"),
     [
         ("after_victims", ["patch/status a", "delete a", "patch/status c"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import pytest
 
 from testbed.attended.http.tables.age import duration
 from testbed.attended.http.tables.columns import COLUMNS
@@ -66,6 +65,7 @@ from testbed.objects import (
     Waiting,
 )
 from testbed.objects.form import from_tree, to_tree
+from tests.each_row import each_row
 
 NOW_MS = 100_000
 META = Meta("x", "default", created_ms=0, labels={"app": "web"})
@@ -94,7 +94,7 @@ def state_of(state: ContainerState, *, is_ready: bool = False, **given: Any) -> 
     return ContainerStatus("main", is_ready, state=state, **given)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "said"),
     [
         (-2, "<invalid>"), (-1, "0s"), (0, "0s"), (119, "119s"), (120, "2m"), (190, "3m10s"),
@@ -123,7 +123,7 @@ UNBEGUN = state_of(ContainerState(waiting=Waiting("PodInitializing")))
 READY = (Condition("Ready", "True"),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "said"),
     [
         (PodStatus("Pending"), ("0/1", "Pending", "0")),
@@ -256,7 +256,7 @@ MADE: dict[type[Object], tuple[Object, list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("cls", list(MADE), ids=lambda cls: cls.kind)
+@each_row("cls", list(MADE), ids=lambda cls: cls.kind)
 def test_each_kind_has_the_columns_of_kubernetes(cls: type[Object]) -> None:
     """One object of each kind, with all that `-o wide` prints."""
     item, cells = MADE[cls]
@@ -279,9 +279,7 @@ def test_a_newer_event_shows_its_series_and_its_reporter() -> None:
     assert [single[name] for name in names[:3]] == ["60s", "60s", "1"]
 
 
-@pytest.mark.parametrize(
-    ("completions", "parallelism", "said"), [(None, 2, "1/1 of 2"), (None, None, "1/1")]
-)
+@each_row(("completions", "parallelism", "said"), [(None, 2, "1/1 of 2"), (None, None, "1/1")])
 def test_a_job_without_a_number_is_done_by_one_success(
     completions: int | None, parallelism: int | None, said: str
 ) -> None:
@@ -297,7 +295,7 @@ def test_another_kind_shows_its_name_and_age() -> None:
     assert row_of(Note(META)) == {"Name": "x", "Age": "100s"}
 
 
-@pytest.mark.parametrize("with_object", ["Metadata", "Object", "None"])
+@each_row("with_object", ["Metadata", "Object", "None"])
 def test_each_row_carries_its_object_as_asked(with_object: str) -> None:
     """From it kubectl takes namespace and labels; unknown metadata is kept."""
     tree = to_tree(ConfigMap(META, {"a": "1"}))

@@ -16,6 +16,7 @@ from testbed.objects import Node, Owner, PriorityClass
 from testbed.testing.mutant import hunt
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import (
     NAME,
     PRIORITIES,
@@ -30,7 +31,7 @@ from tests.shared.stage import play
 
 
 @pytest.mark.spec("INV-22")
-@pytest.mark.parametrize("cpu", [10, 4])
+@each_row("cpu", [10, 4])
 def test_a_more_important_pod_outweighs_all_that_went_for_it(cpu: int) -> None:
     """Also if what went for it asked for more."""
     pods = (there("a", 5, grace_s=5), there("b", 5, 50, grace_s=5), pending("c", cpu, 100))
@@ -53,7 +54,7 @@ def test_a_pod_that_is_as_important_is_no_gain() -> None:
 
 
 @pytest.mark.spec("INV-22")
-@pytest.mark.parametrize(("memory", "is_held"), [(3, True), (1, False)])
+@each_row(("memory", "is_held"), [(3, True), (1, False)])
 def test_more_of_one_resource_and_less_of_another_is_no_gain(memory: int, is_held: bool) -> None:
     """Of two pods that are equally important, to a scheduler that takes one for more so."""
     kind = type("Loop", (SchedulingLoop,), {"parts": deciding(more_important)})
@@ -68,7 +69,7 @@ def test_more_of_one_resource_and_less_of_another_is_no_gain(memory: int, is_hel
 
 
 @pytest.mark.spec("INV-22", "SCH-98")
-@pytest.mark.parametrize(("priority", "is_held"), [(50, True), (2000, False)])
+@each_row(("priority", "is_held"), [(50, True), (2000, False)])
 def test_what_went_is_what_counts_and_not_what_was_meant_to(priority: int, is_held: bool) -> None:
     """The victim is replaced between the decision and the delete, which names no uid."""
 
@@ -119,7 +120,7 @@ def _said_of(name: str, claim: EachPreemptionIsAGain) -> list[str]:
 
 
 @pytest.mark.spec("INV-22")
-@pytest.mark.parametrize("is_owned", [False, True])
+@each_row("is_owned", [False, True])
 def test_what_somebody_outside_wants_ends_the_count(is_owned: bool) -> None:
     """Room is made three times where there are two pods at a time: for pods that a user creates, or
     for pods that a controller does, of which none is wanted anew."""

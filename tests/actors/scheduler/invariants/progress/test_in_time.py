@@ -181,7 +181,7 @@ def test_a_turn_of_the_scheduler_that_is_held_back_does_not_count() -> None:
 
 
 @pytest.mark.spec("INV-23")
-@pytest.mark.parametrize(("cycle_ms", "at_ms"), [("0", 6000), ("3000", 31_500)])
+@each_row(("cycle_ms", "at_ms"), [("0", 6000), ("3000", 31_500)])
 def test_the_cycles_of_other_pods_do_not_count(cycle_ms: str, at_ms: int) -> None:
     """Six pods that are more important, and fit nowhere, are tried before it, for three seconds
     each."""

@@ -109,7 +109,7 @@ def test_a_scheduler_that_gives_the_room_away_is_found() -> None:
 
 
 @pytest.mark.spec("INV-25", "SCH-109")
-@pytest.mark.parametrize("strict", [False, True])
+@each_row("strict", [False, True])
 def test_another_schedulers_pod_is_an_excuse_unless_it_is_strict(strict: bool) -> None:
     """No scheduler heeds the nominations of another one's pods, so it makes room without end. One
     that does heed them all leaves the room alone."""
@@ -208,7 +208,7 @@ def test_a_nominated_pod_makes_room_again_when_its_preemption_was_broken_off() -
 
 
 @pytest.mark.spec("INV-25", "SCH-112")
-@pytest.mark.parametrize("nominated", ["", "n1"])
+@each_row("nominated", ["", "n1"])
 def test_room_is_made_again_when_it_was_not_to_be_seen_yet(nominated: str) -> None:
     """The watch of pods is ten seconds late, and another node grows meanwhile: so the pod is tried
     again, and its informer shows no nomination yet. Or it shows one that was there before, and no

@@ -16,6 +16,7 @@ from testbed.client.client import Client
 from testbed.objects import Owner, Pod
 from testbed.world.scenario import find, of
 from testbed.world.world import World
+from tests.each_row import each_row
 from tests.shared.scheduling import cluster, pending, pod_of, there
 from tests.shared.stage import world_of
 
@@ -113,7 +114,7 @@ def test_two_pods_of_one_workload_that_go_for_one_pod_are_no_round() -> None:
 
 
 @pytest.mark.spec("INV-20", "INV-21", "SCH-111")
-@pytest.mark.parametrize(
+@each_row(
     ("name", "kinds", "in_ms", "first"),
     [
         ("hostile_schedulers", "preempt", "1,000", ("batch-", " for pods/default/web-")),
