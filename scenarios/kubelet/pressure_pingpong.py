@@ -23,7 +23,7 @@ from testbed import World, no_lasso
 from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 
 MB = 10**6
-LAPS_MS = 175_000
+LAPS_MS = 400_000
 """A lap of 30 s is suspected after 69 s, and played three times more."""
 NODE = "n1"
 EVERY_MS = 9000

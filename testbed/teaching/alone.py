@@ -71,6 +71,7 @@ class Alone(Head):
         self._served: dict[tuple[Any, ...], Generator[Any, Any, Any]] = {}
         """By request, what serves it, if it is half served."""
         pending = self.table.pending
+        pending.until_ms = world.budget.until_ms
         for option in [each for each in pending if each.actor in self._actors]:
             pending.remove(option)
         for post in world.wire.posts.values():

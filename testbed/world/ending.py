@@ -11,7 +11,7 @@ from testbed.invariants.lasso.idle import Idle
 from testbed.turns.option import Option
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
-from testbed.world.budget import Budget
+from testbed.world.budget import UNBOUNDED, Budget
 from testbed.world.judge import Judge
 
 UP_TO = (
@@ -73,7 +73,9 @@ class Ending:
             return False
         if self._is_breached:
             return False
-        self.is_idle = bool(ready) and self.idle.is_reached()
+        # A World of which others are the end has none of its own.
+        is_ours = self._budget is not UNBOUNDED
+        self.is_idle = bool(ready) and is_ours and self.idle.is_reached()
         return not ready or self.is_idle
 
     def is_out_of_time(self) -> bool:

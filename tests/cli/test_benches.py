@@ -354,7 +354,7 @@ def test_a_profile_says_in_which_rooms_the_time_of_runs_goes() -> None:
     (found,) = runs.measure(profile=True, scenario="lost_update", seconds=0.4).values()
     assert list(found) == ["runs", "turns", "samples", "us_per_turn", "rooms"]
     rooms = found["rooms"]
-    assert {"kernel", "trio", "client", "objects and codec"} <= set(rooms)
+    assert {"kernel", "client", "objects and codec"} <= set(rooms)
     percents = [room["percent"] for room in rooms.values()]
     assert percents == sorted(percents, reverse=True)
     assert sum(percents) == pytest.approx(100, abs=1)

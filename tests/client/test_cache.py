@@ -618,7 +618,7 @@ def agrees(world: World, mirror: Mirror) -> None:
     """All have come to rest, and the handlers were called with what is there."""
     verdict = world.verdict
     assert verdict is not None
-    assert (verdict.is_held, verdict.end) == (True, "quiet"), str(verdict)
+    assert (verdict.among_others, verdict.end) == ("held", "quiet"), str(verdict)
     actual = {entry.key: entry.value for entry in world.store.snapshot("notes/")}
     chosen = {key: item for key, item in actual.items() if item.data["x"] == "1"}  # type: ignore[attr-defined]
     assert mirror.views == [actual, chosen]

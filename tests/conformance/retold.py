@@ -38,8 +38,6 @@ from tests.models.timelines import SCHEDULER, build
 from tests.models.visible import visible
 
 FOLDER = Path(__file__).parent / "timelines"
-UNDECIDED = "virtual_ms_max"
-"""How a recording ends: it was watched for so long."""
 
 
 @attrs.frozen

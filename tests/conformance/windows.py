@@ -98,7 +98,7 @@ def queues(cluster: Cluster, lag_ms: int) -> dict[str, str]:
 
     def at_once(world: World) -> None:
         build(world, cluster, Scheduler(SCHEDULER))
-        world.limit(virtual_ms_max=cluster.begins_ms + AT_ONCE_MS)
+        world.limit(until_ms=cluster.begins_ms + AT_ONCE_MS)
 
     race = f"scenario: windows:at_once\n{hold}{late(lag_ms, SCHEDULER)}"
     world = play(parse(race, "race"), of(at_once)).world

@@ -64,6 +64,21 @@ def test_the_marked_scenario_is_collected(pytester: pytest.Pytester) -> None:
 
 def test_the_sweep_is_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """Every line of its table, in that order."""
-    first, *lines = block("console", 1).splitlines()
+    sweeps = next(text for _, text in BLOCKS if text.startswith("$ testbed sweep"))
+    first, *lines = sweeps.splitlines()
     assert main(first.removeprefix("$ testbed ").split()) == 1
     assert capsys.readouterr().out.splitlines()[: len(lines) - 1] == lines[:-1]
+
+
+def test_what_looks_again_and_again_comes_to_rest(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the page prints it."""
+    number = next(n for n, (_, text) in enumerate(BLOCKS) if text.startswith("# polls.py"))
+    (own / "polls.py").write_text(BLOCKS[number][1])
+    command, printed = BLOCKS[number + 1][1].splitlines()[:2]
+    assert main(command.removeprefix("$ testbed ").split()) == 0
+    begins, ends = printed.split("…")
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said.startswith(begins)
+    assert said.endswith(ends)

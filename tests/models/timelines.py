@@ -66,7 +66,7 @@ def build(world: World, cluster: Cluster, *schedulers: Actor, profile: str = "k8
     world.start(*schedulers)
     deeds = sorted(cluster.deeds, key=lambda deed: deed.at_ms)
     world.start(User("user", tuple(deeds), cluster.begins_ms))
-    world.limit(virtual_ms_max=cluster.begins_ms + cluster.until_ms)
+    world.limit(until_ms=cluster.begins_ms + cluster.until_ms)
 
 
 @attrs.frozen

@@ -112,7 +112,7 @@ def play(
     trace = Trace({}, keep=True)
     verdict = world.run(chooser, driver=driver, trace=trace)
     assert not chooser.cues, f"never offered: {chooser.cues}; verdict: {verdict}"
-    assert verdict.is_held is is_held, str(verdict)
+    assert (verdict.among_others == "held") is is_held, str(verdict)
     return Played(verdict, trace.steps, chooser.offered)
 
 

@@ -371,7 +371,7 @@ def test_an_interrupt_ends_the_run_at_its_next_turn(driver: str) -> None:
 
     async def main(client: Client) -> None:
         try:
-            while True:
+            while client.now() >= 0:
                 await client.sleep(1)
         finally:
             ended.append(client.name)
@@ -435,7 +435,7 @@ class Ticks(Actor):
     """Lets time pass, for ever."""
 
     async def run(self, client: Client) -> None:
-        while True:
+        while client.now() >= 0:
             await client.sleep(1)
 
 
@@ -517,7 +517,7 @@ def test_a_world_played_inside_trio_hands_on_the_interrupt() -> None:
         assert verdict.is_held
 
     async def for_ever(client: Client) -> None:
-        while True:
+        while client.now() >= 0:
             await client.sleep(1)
 
     trio.run(main)

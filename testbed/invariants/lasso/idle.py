@@ -22,6 +22,7 @@ the Run ends without it. Up to the time at which a Run is to be judged, it goes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
 from testbed.invariant import Evidence
 from testbed.invariants.lasso.differing import difference
@@ -45,7 +46,7 @@ next ones, so that a round that never comes back costs little."""
 class _Round:
     """What is known of one actor since the last change."""
 
-    __slots__ = ("is_settled", "lap_ms", "points", "why")
+    __slots__ = ("differs", "is_settled", "lap_ms", "last", "points", "why")
 
     def __init__(self) -> None:
         self.points: dict[object, _Point] = {}
@@ -54,18 +55,27 @@ class _Round:
         """How long its round takes, once it is settled."""
         self.why = ""
         """Why it is not settled, as far as it was looked at."""
+        self.last: tuple[object, Moment] | None = None
+        """Where it was looked at closely last, and in which state."""
+        self.differs: tuple[Moment, Moment] | None = None
+        """The last two states, if they are of one point and differ."""
+
+    @property
+    def said(self) -> str:
+        """Why it is not settled, and what differs."""
+        differs = self.differs
+        return f"{self.why}: {difference(*differs, {})}" if differs else self.why
 
 
 class _Point:
     """One point of a round: how often it was visited, and in which states, each with the Step and
     the time of the last visit."""
 
-    __slots__ = ("last", "states", "step", "visits")
+    __slots__ = ("states", "step", "visits")
 
     def __init__(self, step: int) -> None:
         self.visits = 1
         self.step = step
-        self.last: Moment | None = None
         self.states: dict[str, tuple[int, int]] = {}
 
 
@@ -87,6 +97,10 @@ class Idle:
         self._since_ms = 0
         self._time_at, self._read_ms = -1, -1
         """The Step at which a claim has last read the time, and when that was found."""
+
+    # Who can reach the World from what it holds, by a closure, can be compared with nothing.
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        raise TypeError("it knows what all others hold")
 
     # -- what happens ---------------------------------------------------------------------------
 
@@ -194,11 +208,12 @@ class Idle:
             one.why = f"holds what cannot be compared: {why}"
             return
         point.step = step
-        before, last, point.last = point.states.get(now.digest), point.last, now
+        last, one.last, one.differs = one.last, (key, now), None
+        before = point.states.get(now.digest)
         point.states[now.digest] = (step, now_ms)
         if before is None:
-            told = "" if last is None else f": {difference(now, last, {})}"
-            one.why = f"holds something else each time{told}"
+            one.why = "holds something else each time"
+            one.differs = (now, last[1]) if last is not None and last[0] == key else None
         elif self._picked.get(name, -1) > before[0]:
             one.why = "picks"
         elif self._reads_clock(name, before[0]) and not self._tells_time(name):
@@ -233,6 +248,6 @@ class Idle:
         """Who keeps the Run awake though nothing changes, and how; empty if that is not known."""
         timers = self._waiting()[0]
         return names_of([
-            f"{name} {one.why}" for name, one in sorted(self._rounds.items())
+            f"{name} {one.said}" for name, one in sorted(self._rounds.items())
             if name in timers and one.why and not one.is_settled
         ])  # fmt: skip

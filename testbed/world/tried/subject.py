@@ -90,7 +90,7 @@ class _StoreWindow:
         """The Log of a kind, or of all."""
         self._subject.kinds[plural or ""] = None
         log = self._store.log(plural)
-        self._subject.found(log.places)
+        self._subject.found(log.changes)
         return log
 
     def __len__(self) -> int:

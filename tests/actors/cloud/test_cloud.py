@@ -47,7 +47,7 @@ def play(
     world.add(*pods)
     world.start(Puppet("ann", do))
     verdict = world.run(chooser or Calm())
-    assert verdict.is_held, verdict
+    assert verdict.among_others == "held", verdict
     return world
 
 
@@ -115,7 +115,7 @@ def test_only_a_node_that_boots_is_made_ready() -> None:
     node = Node.of("g-1")
     world.add(attrs.evolve(node, status=attrs.evolve(node.status, conditions=(unknown,))))
     world.start(Puppet("ann", do))
-    assert world.run(Calm()).is_held
+    assert world.run(Calm()).among_others == "held"
     assert nodes(world) == {"g-1": False}
 
 

@@ -81,7 +81,7 @@ class Shared:
     def alarm(self, name: str) -> Alarm:
         """The alarm of that name."""
         if name not in self.alarms:
-            self.alarms[name] = self.client.alarm(name)
+            self.alarms[name] = self.client.alarm(name, idle=False)
         return self.alarms[name]
 
 

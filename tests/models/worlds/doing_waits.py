@@ -124,7 +124,7 @@ async def when(desk: Desk) -> str:
 @does("sleep")
 async def sleep(desk: Desk, ms: int = 5, name: str = "nap") -> str:
     """Let time pass."""
-    await desk.client.sleep(ms, name)
+    await desk.client.sleep(ms, name, idle=False)
     return ""
 
 

@@ -75,6 +75,7 @@ OURS: dict[str, str] = {
     "Evidence.calm_end": "how `confluent` has the calm run played",
     "Evidence.forget_scenario": "called by the World while it is assembled",
     "Evidence.table": "the testbed's own parts, for its own claims",
+    "Evidence.reads": "how it is known what claims read that grows by itself",
     "Evidence.ask": "how the World shows a claim no more than it has declared",
     "Evidence.wire": "the testbed's own parts, for its own claims",
     **{f"Store.{name}": "the harness's side of the Store, as its docstring says" for name in (

@@ -15,7 +15,6 @@ from tests.models.truths import cause_in
 RECIPE = find("pressure_pingpong")
 AVOIDS = {
     "scheduler.avoid_node_after_eviction_ms": "600000", "scheduler.avoid_how": "exclude",
-    "limit.virtual_ms_max": "400s",
 }  # fmt: skip
 
 
