@@ -84,9 +84,6 @@ class Pending:
             option.place = NEVER
             self.never[option] = None
             return
-        self._insert(option)
-
-    def _insert(self, option: Option) -> None:
         self._serial = serial = self._serial + 1
         causes = option.causes
         # `calm_place`, written out: this is done for each Option.
@@ -137,7 +134,9 @@ class Pending:
         if option.place and option.place is not NEVER:
             self.remove(option)
             option.due_ms = due_ms
-            self._insert(option)
+            until_ms, self.until_ms = self.until_ms, None
+            self.add(option)
+            self.until_ms = until_ms
         else:
             option.due_ms = due_ms
 

@@ -94,6 +94,8 @@ UNBOUNDED = Budget(
 
 def limits_in(switches: Mapping[str, Any]) -> dict[str, int]:
     """The limits among these switches, by name: whole numbers, or durations such as `45s`."""
+    if not any(name.startswith(f"{LIMIT}.") for name in switches):
+        return {}
     known = [field.name for field in attrs.fields(Budget)]
     limits = {}
     for switch, text in switches.items():

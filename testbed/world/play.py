@@ -88,12 +88,12 @@ class Play(Head):
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
         self._idle = self._ending.idle
+        self._moved_add = self._idle.moved.add
         self._attendance = world.attendance
-        """What brings in what real programs do; None if no program takes part."""
+        """What brings in what real programs do, if any does."""
         self._end = ""
         """Why the Run has ended; empty until it has."""
-        self._turns_played = 0
-        """A pick is a Step, and no turn."""
+        self._turns_played = 0  # a pick is a Step, and no turn
         self._instant_began = 0
         """How many there were when time passed last."""
         self._asks_at = 0
@@ -267,8 +267,7 @@ class Play(Head):
         """
         options, ending = self._options, self._ending
         is_over = ending.is_rest(options.ready) or ending.is_out_of_time()
-        # What is held back must come back before the Run can end, also where only a limit of time
-        # ends it; and before it is later than anything may be.
+        # What is held must come back before the Run ends, and before it is later than it may be.
         if (overdue := ending.overdue()) or (is_over and self._table.pending.held):
             options.hide(overdue)
             return None
@@ -299,7 +298,7 @@ class Play(Head):
         pending = table.pending
         option = pending.take(choice) if 0 <= choice < ready else self._fault(choice, ready)
         now_ms, due_ms = pending.now_ms, option.due_ms
-        self._idle.moves(option)
+        self._moved_add(option.actor)
         if self._happened is not None:
             self._happened.append(Happening(key_of(option), now_ms))
         if due_ms > now_ms:
@@ -328,6 +327,7 @@ class Play(Head):
     def _fault(self, choice: int, ready: int) -> Option:
         """The fault of that index."""
         options = self._options
+        self._idle.struck()
         if not ready <= choice < len(options):
             raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
         fault: Option = options.faults[choice - ready]

@@ -31,16 +31,17 @@ from testbed.invariants.lasso.likeness import Unlike
 from testbed.invariants.lasso.moment import EVENTS, Moment, moment_of, tells_time, uncounted
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.store.change import Change
-from testbed.turns.option import FAULT, Option
+from testbed.turns.option import Option
 from testbed.turns.pending import is_timer
 from testbed.turns.table import Table
 from testbed.words import names_of
 
 CALM_MIN = 2
 """How often time must have passed without a change before anybody is visited."""
-OFTEN = 6
-"""How many visits at one point are looked at closely; later only those at powers of two, and the
-next ones, so that a round that never comes back costs little."""
+SELDOM, OFTEN = 2, 8
+"""After which and up to which visit at one point it is looked at closely, which takes as long as
+some turns; later only at powers of two, and the next ones, so that a round that never comes back
+costs little."""
 
 
 class _Round:
@@ -85,10 +86,11 @@ class Idle:
     def __init__(self, table: Table, evidence: Evidence) -> None:
         self._table = table
         self._evidence = evidence
-        self._names = Renaming()
-        self._lasting = Lasting()
+        self._likeness: tuple[Renaming, Lasting] | None = None
+        """What is kept from one look to the next; made when somebody is looked at first."""
         self._rounds: dict[str, _Round] = {}
-        self._moved: set[str] = set()
+        self.moved: set[str] = set()
+        """Who has moved since it was visited; each turn adds to it."""
         self._picked: dict[str, int] = {}
         """The Step in which each actor has last picked."""
         self._records = self._deaths = 0
@@ -104,11 +106,9 @@ class Idle:
 
     # -- what happens ---------------------------------------------------------------------------
 
-    def moves(self, option: Option) -> None:
-        """Called at each turn, with what is performed in it."""
-        self._moved.add(option.actor)
-        if option.kind == FAULT:
-            self._changed()
+    def struck(self) -> None:
+        """Called when a fault strikes."""
+        self._changed()
 
     def committed(self, changes: Iterable[Change]) -> None:
         """Called at the end of a turn with commits."""
@@ -135,8 +135,8 @@ class Idle:
         if self._calm < CALM_MIN:
             return
         timers, busy = self._waiting(by)
-        moved, self._moved = self._moved, self._moved & busy
-        for name in sorted(moved - busy):
+        for name in sorted(self.moved - busy):
+            self.moved.discard(name)
             if name in timers:
                 self._visit(name, timers[name])
 
@@ -197,13 +197,12 @@ class Idle:
             return
         point.visits += 1
         nth = point.visits
-        if nth > OFTEN and nth & (nth - 1) and (nth - 1) & (nth - 2):
+        if nth <= SELDOM or (nth > OFTEN and nth & (nth - 1) and (nth - 1) & (nth - 2)):
             return
         try:
             reads_clock = self._reads_clock(name, point.step)
-            now = moment_of(
-                self._evidence, name, timers, self._names, self._lasting, reads_clock=reads_clock
-            )
+            kept = self._likeness = self._likeness or (Renaming(), Lasting())
+            now = moment_of(self._evidence, name, timers, *kept, reads_clock=reads_clock)
         except Unlike as why:
             one.why = f"holds what cannot be compared: {why}"
             return

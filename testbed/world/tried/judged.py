@@ -233,6 +233,8 @@ def _is_absent(kind: str, world: Judged) -> bool:
 def who_waits(table: Table) -> tuple[str, ...]:
     """Return the tasks that have a timer left now, but for those in the background."""
     pending = table.pending
+    if not (len(pending) or pending.never or pending.held):
+        return ()
     left = [*pending, *pending.never, *pending.held]
     return tuple(sorted({o.path for o in left if o.kind == WAKE and not o.is_idle}))
 
