@@ -12,6 +12,7 @@ most RUNS_MAX Runs are spent on a Race; its lines are then left as they are, whi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import attrs
@@ -36,6 +37,9 @@ UNTIL = 110
 REQUESTS_MAX = 3
 """How many writes that follow from what is held are tried in its place; and how many requests that
 follow a fault in place of its moment."""
+TURNS_TIMES, TURNS_MORE = 10, 2_000
+"""How many turns a Run may have, beside that of the Race as it is. One that needs so many more goes
+round, and is no plainer."""
 EARLIEST_MAX = 12
 """How many of the earliest moments of a fault are tried one after the other; then the last before
 it strikes, and others by bisection."""
@@ -47,9 +51,14 @@ class Plainer:
     def __init__(self, trying: Trying) -> None:
         self._trying = trying
         self._left = RUNS_MAX
+        self._turns_max: int | None = None
+        """How many turns a Run may have that shows whether a line may be otherwise."""
 
     def race(self, race: Race) -> Race:
         """Return the Race with each hold, and then each fault, written as plainly as it may be."""
+        # Where something is held until all is quiet, others may go round, and there is no end.
+        if (played := self._kept(race)) is not None:
+            self._turns_max = TURNS_TIMES * played.verdict.turns + TURNS_MORE
         for index in range(len(race.holds)):
             if index < len(race.holds):
                 race = self._plainer_hold(race, index)
@@ -138,10 +147,10 @@ class Plainer:
     # -- within its Runs ------------------------------------------------------------------------
 
     def _kept(self, race: Race) -> Played | None:
-        return self._counted(self._trying.kept, race)
+        return self._counted(partial(self._trying.kept, turns_max=self._turns_max), race)
 
     def _breaches(self, race: Race) -> bool:
-        return bool(self._counted(self._trying.breaches, race))
+        return bool(self._counted(partial(self._trying.breaches, turns_max=self._turns_max), race))
 
     def _counted(self, ask: Callable[[Race], T], race: Race) -> T | None:
         """Ask that of a Race, unless all Runs are spent."""

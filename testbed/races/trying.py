@@ -96,9 +96,9 @@ class Trying:
         self.limits.on_run(self.runs, len(race))
         return True
 
-    def breaches(self, race: Race) -> bool:
-        """Whether it shows the same breach."""
-        verdict = self.verdict(race)
+    def breaches(self, race: Race, turns_max: int | None = None) -> bool:
+        """Whether it shows the same breach; within so many turns, if that is said."""
+        verdict = self.verdict(race, turns_max)
         shows_it = verdict is not None and self.breach_in(verdict) is not None
         known = self.smallest
         # What is left out of the World may be needed in the whole one.

@@ -19,12 +19,13 @@ from testbed.objects import Note
 from testbed.races.pattern import Pattern, parse_pattern
 from testbed.races.plainer import is_plain
 from testbed.races.playing import Played, play, race_of
-from testbed.races.race import Race
+from testbed.races.race import Hold, Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import shrink
 from testbed.races.trying import Limits, Trying
 from testbed.races.window import windows
 from testbed.turns.option import Choice
+from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, find, of
 from tests.shared.lots import drawing_lots
 from tests.shared.stage import Doing, Puppet, note
@@ -510,3 +511,47 @@ holds:
     assert str(hold.what) == "delivery of notes/default/new to reader"
     (window,) = windows(shrunk.race, recipe, shrunk.violation)
     assert window.least_ms == 101
+
+
+def test_who_goes_round_beside_a_hold_is_not_followed_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Held until quiet, beside one that writes again and again: never quiet, so never an end. As
+    the race is written plainly, that is tried, and given up soon."""
+
+    async def ticks(client: Client) -> None:
+        count = 0
+        while (await client.get(Note, "n")).data["x"] != "done":
+            count += 1
+            await client.update(note("tick", x=str(count)), whatever_it_was=True)
+            await client.sleep(1_000, "tick")
+
+    async def ends(client: Client) -> None:
+        seen = await client.get(Note, "tick")
+        await client.get(Note, "n")
+        client.record("seen", x=seen.data["x"])
+        await client.update(note(x="done"), whatever_it_was=True)
+
+    def it_knows(see: Evidence) -> str | None:
+        tick = see.store.peek("notes/default/tick")
+        late = [r for r in see.records if tick and r.facts["x"] != tick.value.data["x"]]
+        return "notes/default/tick has changed meanwhile" if late else None
+
+    def build(world: World) -> None:
+        world.add(note(x=""), note("tick", x=""))
+        world.start(Puppet("ends", ends), Puppet("ticks", ticks))
+        world.claim(quiescent(it_knows))
+
+    turns = []
+    run = World.run
+
+    def counting(world: World, *given: object, **named: object) -> Verdict:
+        turns.append((verdict := run(world, *given, **named)).turns)  # type: ignore[arg-type]
+        return verdict
+
+    monkeypatch.setattr(World, "run", counting)
+    hold = Hold(
+        parse_pattern("ends get notes/default/n"), parse_pattern("ticks update notes/default/tick")
+    )
+    shrink(Race("ticks", holds=(hold,)), of(build))
+    assert max(turns) < 5_000
