@@ -217,13 +217,21 @@ def _fault_at(choice: Choice, options: Options) -> int | None:
     return None if fault is None or fault >= len(options) else fault
 
 
+# The time up to which a Run is judged is where its user stops looking. Actors do not stop there.
+def _endless(make: Callable[[], World]) -> World:
+    """The World in which laps are played: judged up to no time."""
+    world = make()
+    world.limit(until_ms=None)
+    return world
+
+
 def prove_lasso(
     make: Callable[[], World], before: Sequence[Choice], lap: Sequence[Choice]
 ) -> World | None:
     """Play that lap until `no_lasso` is violated, and return the World, with its trace kept; None
     if the lap does not lead back to where it began. The first lap is part of `before`. The outcome
     depends on the arguments alone."""
-    world = make()
+    world = _endless(make)
     world.evidence.play_lap = world.evidence.go_on = None
     world.evidence.laps_from = len(before) - len(lap)
     world.run(Lapping(KnownLead(before, lap)), driver="direct", trace=Trace({}, keep=True))
@@ -241,7 +249,7 @@ def breach_by_lap(
 ) -> str | None:
     """The text of the Violation when the lap is played that begins at that place; None if it does
     not lead back. Runs with the same turns get the same answer, however each was chosen."""
-    world = make()
+    world = _endless(make)
     world.evidence.play_lap = world.evidence.go_on = None
     world.run(Lapping(Following(happened, start, world.evidence)), driver="direct")
     return lasso_of(world)
@@ -277,7 +285,7 @@ def breach_by_going_on(
 ) -> tuple[str | None, str]:
     """The text of the Violation if all goes round for ever from there, or else None and why that is
     not known. Runs with the same turns get the same answer, however each was chosen."""
-    world = make()
+    world = _endless(make)
     (claim,) = world.judge.claimed(NoLasso)
     table = world.table
     sight = Lookout(lambda: "" if table.running is None else table.running.life.role.name)

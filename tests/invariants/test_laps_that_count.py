@@ -398,6 +398,23 @@ def test_a_lap_that_is_proved_ends_the_run_of_all() -> None:
     assert world.run(Calm(), driver="direct").turns == played(recipe).turns
 
 
+@each_row("fight", [*FIGHTS])
+def test_a_run_that_is_judged_soon_is_asked_for_laps_at_its_end(fight: str) -> None:
+    """Twice there and back is enough to go on, in a World that is judged up to no time."""
+    recipe = FIGHTS[fight][0]
+    for until_ms in (62_000, 100_000):
+        world = recipe.world({"limit.until_ms": until_ms})
+        verdict = world.run(Calm(), driver="direct")
+        assert said_of(verdict).startswith("for ever, "), verdict
+        assert verdict.turns < 200
+
+
+def test_what_stops_after_the_time_up_to_which_it_is_judged_is_held() -> None:
+    """The laps by then do not prove that there are more."""
+    world = world_of(STOPS["thirty rounds"]).world({"limit.until_ms": 20_000})
+    assert world.run(Calm(), driver="direct").is_held
+
+
 def test_watched_numbers_are_in_no_other_world() -> None:
     """The Run itself holds plain numbers, however often it was gone on with."""
     held: set[type] = set()

@@ -51,6 +51,8 @@ SILENT = 64
 TRIES_MAX = 2
 """How often numbers are watched in place."""
 NUMBERS = re.compile(r"\d+")
+READER = "/cache-"
+"""In the path of a task that reads for a Cache."""
 GROWN_MAX = 4
 """The most things that grow, of those that are named."""
 
@@ -317,12 +319,15 @@ class GoingRound(Invariant):
             who = writer_of(writers, key, path)
             by = f", set by {who}" if who else ""
             said[f"{self._names.unnamed_key(key)} {on_the_wire(path)} {was} → {now}{by}"] = None
-        # A variable that keeps pace with a field that is named already mostly holds a copy of it.
+        # A variable that keeps pace with what is named already mostly holds a copy of it, and what
+        # the reader of a Cache holds, its actor mostly holds, too.
         named = {_step(was, now) for _, _, was, now in _grown(start, end)}
         numbers = zip(start.masked.numbers, end.masked.numbers, strict=True)
-        for place, (one, two) in zip(end.masked.places, numbers, strict=True):
+        places = zip(end.masked.places, numbers, strict=True)
+        for place, (one, two) in sorted(places, key=lambda each: READER in each[0].label):
             if one != two and "`" in place.label and two - one not in named:
                 said[f"{place.label} {one} → {two}"] = None
+                named.add(two - one)
         more = len(said) - GROWN_MAX
         return "; ".join([*list(said)[:GROWN_MAX], *[f"{more} more"] * (more > 0)])
 

@@ -43,6 +43,8 @@ GOES_ON_AT = 200
 """How many turns there are before a Run is gone on with in another World."""
 RETURNS_MIN = 40
 """How often something must come back to what it was, before that is done."""
+RETURNS_AT_END = 3
+"""How often, by the end of a Run that is judged up to a time: twice there and back."""
 TRIES_MAX = 2
 """How often one lap is played again without success: what is held when it begins may settle."""
 FULL_MAX = 8
@@ -147,7 +149,8 @@ class NoLasso(Invariant):
                 self._names.learn(change.new.value, is_new=change.old is None)
             self._writes.append(write := Write(who, change, evidence.now_ms))
             self._written += 1
-            if self._written >= RETURNS_MIN and evidence.go_on is not None:
+            is_soon = evidence.table.pending.until_ms is not None or self._written >= RETURNS_MIN
+            if is_soon and evidence.go_on is not None:
                 self._returning.note(write, self._names.unnamed_key(change.key))
         said = self._look_at_state(evidence)
         if said is None and self._returning.times >= RETURNS_MIN:
@@ -156,6 +159,14 @@ class NoLasso(Invariant):
 
     def at_instant_limit(self, evidence: Evidence) -> str | None:
         return self._gone_on(evidence)
+
+    # A Run that ends by itself does not go round. One that is judged up to a time may have made few
+    # laps by then, and whoever says a shorter time would see fewer loops.
+    def end(self, evidence: Evidence) -> str | None:
+        if evidence.table.pending.never and self._returning.times >= RETURNS_AT_END:
+            self._goes_on_at = 0
+            return self._gone_on(evidence)
+        return None
 
     def _gone_on(self, evidence: Evidence) -> str | None:
         """The Violation, if all goes round for ever in a World that goes on calmly from here."""
