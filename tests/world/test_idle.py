@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from testbed import Client, Evidence, World, always, eventually, quiescent
+from testbed.chooser import Chooser, Plan, RunInfo
 from testbed.choosers.calm import Calm
 from testbed.choosers.uniform import Uniform
 from testbed.client.cache import Cache
@@ -13,6 +14,8 @@ from testbed.objects import Note
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
+from testbed.turns.option import RESUME, Choice, HoldBack, Release
+from testbed.turns.pending import Alternatives, Options
 from testbed.turns.verdict import Verdict
 from tests.each_row import each_row
 from tests.shared.stage import Doing, Puppet
@@ -262,3 +265,50 @@ def test_a_fault_may_strike_where_it_would_end() -> None:
 def told(world: World) -> list[tuple[str, int]]:
     """What was recorded, and when."""
     return [(record.name, record.now_ms) for record in world.table.records]
+
+
+class HoldsForEver(Chooser):
+    """Holds back for ever what wakes a worker, from its second item on."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def begin(self, run: RunInfo) -> Plan | None:
+        return Plan("held")
+
+    def choose(self, options: Options | Alternatives) -> Choice:
+        if isinstance(options, Alternatives):
+            return 0
+        if not options.ready:
+            return Release(0)
+        for index, option in enumerate(options.in_line()):
+            if option.kind == RESUME and option.verb == "queue look/work":
+                self.seen += 1
+                if self.seen == 2:
+                    return HoldBack(index)
+        return 0
+
+
+def test_how_late_it_is_keeps_nobody_awake_who_is_held() -> None:
+    """A worker that is not woken for ever, beside a resync of its own: nothing changes."""
+
+    async def run(client: Client) -> None:
+        work = client.queue("work", idle=True)
+
+        async def resync() -> None:
+            while True:
+                if not len(work):
+                    work.put("n")
+                await client.sleep(1_000, "resync")
+
+        client.spawn("resync", resync)
+        while True:
+            await client.get(Note, await work.get())
+            client.record("looked")
+
+    world = world_of(look=run)
+    chooser = HoldsForEver()
+    verdict = world.run(chooser, driver="direct")
+    assert chooser.seen >= 2
+    assert verdict.is_held
+    assert verdict.turns < 100

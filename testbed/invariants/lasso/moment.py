@@ -134,7 +134,12 @@ def moment_of(
     cannot be compared."""
     now_ms, role = evidence.table.now_ms, evidence.table.roles.get(name)
     told_ms = now_ms if reads_clock else None
-    likeness = Likeness(_stand_ins(evidence, names, now_ms), names, told_ms, lasting)
+    # What is held back may be late for ever. How late it is by now decides nothing.
+    stand_ins: dict[type, Callable[[Any], Any]] = {
+        **_stand_ins(evidence, names, now_ms),
+        Option: lambda option: (*_named(option), max(option.due_ms - now_ms, 0)),
+    }
+    likeness = Likeness(stand_ins, names, told_ms, lasting)
     for each, post in sorted(evidence.wire.posts.items()):
         likeness.begin(f"what {each} is handling")
         kept = _endpoint(post, now_ms, names_matter=False) if post.is_up else {}
@@ -298,11 +303,16 @@ def _stand_ins(evidence: Evidence, names: Renaming, now_ms: int) -> StandIns:
         Cursor: _cursor,
         Request: lambda r: ("request", r.operation, r.path, r.part, r.is_served, r.is_awaited,
                             r.value, r.error, r.handler, r.pause),
-        Option: lambda o: (o.kind, uncounted(o.path), o.verb, o.key, o.change, o.label,
-                           o.due_ms - now_ms),
+        Option: lambda option: (*_named(option), option.due_ms - now_ms),
         Change: lambda change: (change.key, change.old, change.new, Revision(change.revision)),
         Entry: lambda entry: (entry.key, entry.value),
     }  # fmt: skip
+
+
+def _named(option: Option) -> tuple[str, ...]:
+    """What an Option is about, without its time."""
+    said = (option.verb, option.key, option.change, option.label)
+    return (option.kind, uncounted(option.path), *said)
 
 
 def uncounted(path: str) -> str:
