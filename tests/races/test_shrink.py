@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -533,7 +534,7 @@ def test_who_goes_round_beside_a_hold_is_not_followed_for_ever(
         await client.update(note(x="done"), whatever_it_was=True)
 
     def it_knows(see: Evidence) -> str | None:
-        tick = see.store.peek("notes/default/tick")
+        tick: Any = see.store.peek("notes/default/tick")
         late = [r for r in see.records if tick and r.facts["x"] != tick.value.data["x"]]
         return "notes/default/tick has changed meanwhile" if late else None
 
@@ -550,8 +551,9 @@ def test_who_goes_round_beside_a_hold_is_not_followed_for_ever(
         return verdict
 
     monkeypatch.setattr(World, "run", counting)
-    hold = Hold(
-        parse_pattern("ends get notes/default/n"), parse_pattern("ticks update notes/default/tick")
-    )
+    what = parse_pattern("ends get notes/default/n")
+    until = parse_pattern("ticks update notes/default/tick")
+    assert what is not None
+    hold = Hold(what, until)
     shrink(Race("ticks", holds=(hold,)), of(build))
     assert max(turns) < 5_000
