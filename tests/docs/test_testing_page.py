@@ -12,6 +12,8 @@ from testbed.cli import main
 from testbed.pytest_plugin import OPTIONS
 from testbed.races.racefile import parse
 from testbed.strategies import runs  # noqa: F401 (kept loaded over an inner pytest)
+from tests.never_rest.test_never_rest import TWELVE
+from tests.shared.pages import Terminal, files, save, shown
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
@@ -64,21 +66,19 @@ def test_the_marked_scenario_is_collected(pytester: pytest.Pytester) -> None:
 
 def test_the_sweep_is_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """Every line of its table, in that order."""
-    sweeps = next(text for _, text in BLOCKS if text.startswith("$ testbed sweep"))
-    first, *lines = sweeps.splitlines()
+    first, *lines = block("console", -1).splitlines()
     assert main(first.removeprefix("$ testbed ").split()) == 1
     assert capsys.readouterr().out.splitlines()[: len(lines) - 1] == lines[:-1]
 
 
-def test_what_looks_again_and_again_comes_to_rest(
-    own: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As the page prints it."""
-    number = next(n for n, (_, text) in enumerate(BLOCKS) if text.startswith("# polls.py"))
-    (own / "polls.py").write_text(BLOCKS[number][1])
-    command, printed = BLOCKS[number + 1][1].splitlines()[:2]
-    assert main(command.removeprefix("$ testbed ").split()) == 0
-    begins, ends = printed.split("…")
-    said = capsys.readouterr().out.splitlines()[0]
-    assert said.startswith(begins)
-    assert said.endswith(ends)
+def test_programs_that_never_rest_end_as_is_shown(terminal: Terminal, tmp_path: Path) -> None:
+    """Each file can be saved and run; two of the twelve are shown as they are kept."""
+    section = PAGE.partition("## Programs that never rest")[2].partition("\n## ")[0]
+    save(section, tmp_path)
+    assert len(shown(section)) == 5
+    terminal.assert_prints(shown(section), tmp_path)
+    kept = ROOT / "tests/never_rest"
+    for name in ("lock.py", "rollout.py"):
+        assert files(section)[name] == f"# {name}\n{(kept / name).read_text(encoding='utf-8')}"
+    for world in TWELVE:
+        assert f"| `{world}` |" in section
