@@ -6,7 +6,7 @@ import attrs
 
 from testbed.code.quick import quick
 from testbed.errors import Overrun
-from testbed.invariant import Evidence
+from testbed.invariant import Evidence, Invariant
 from testbed.invariants.lasso.idle import Idle
 from testbed.turns.option import Option
 from testbed.turns.table import Table
@@ -52,7 +52,7 @@ class Ending:
         self._evidence = evidence
         self._trace = trace
         self._budget = budget
-        self.idle = Idle(table, evidence)
+        self.idle = Idle(table, evidence, judge.claimed(Invariant))
         """What finds that the Run only goes round."""
         self.is_idle = False
         """Whether the Run only goes round, as far as that was asked at this moment."""

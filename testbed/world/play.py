@@ -88,7 +88,6 @@ class Play(Head):
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
         self._idle = self._ending.idle
-        self._moved_add = self._idle.moved.add
         self._attendance = world.attendance
         """What brings in what real programs do, if any does."""
         self._end = ""
@@ -217,6 +216,7 @@ class Play(Head):
             self._finish(End("undecided", CUT_SHORT))
         else:
             self._asides.perform(choice, self._options)
+            self._idle.set_aside(choice)
 
     def _attend(self, attendance: Attendance) -> Waiter | None:
         """Bring into the Run what real programs have done, and the time that has passed meanwhile;
@@ -298,7 +298,7 @@ class Play(Head):
         pending = table.pending
         option = pending.take(choice) if 0 <= choice < ready else self._fault(choice, ready)
         now_ms, due_ms = pending.now_ms, option.due_ms
-        self._moved_add(option.actor)
+        self._idle.moves(option)
         if self._happened is not None:
             self._happened.append(Happening(key_of(option), now_ms))
         if due_ms > now_ms:
@@ -327,11 +327,9 @@ class Play(Head):
     def _fault(self, choice: int, ready: int) -> Option:
         """The fault of that index."""
         options = self._options
-        self._idle.struck()
         if not ready <= choice < len(options):
             raise HarnessBug(f"{self._title} chose option {choice} of {len(options)}")
-        fault: Option = options.faults[choice - ready]
-        return fault
+        return options.faults[choice - ready]
 
     def _end_turn(self) -> None:
         """Close the Step: tell the Chooser, and let the invariants look."""

@@ -210,7 +210,7 @@ def test_always_is_judged_after_every_commit_and_record() -> None:
     looked.clear()
     world = world_of(reader=reader)
     world.claim(always(counts))
-    assert not play(world, is_held=False).verdict.violations
+    assert not play(world).verdict.violations
     assert looked == [1]
 
 

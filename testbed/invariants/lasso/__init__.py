@@ -2,6 +2,6 @@
 that is idle.
 
 May use: nothing beside it.
-In order: renaming, written, shown, lap, lasting, likeness, moment, coarse, differing, idle, growth,
-  in_place, going_round, no_lasso.
+In order: renaming, written, shown, lap, lasting, likeness, moment, coarse, differing, outside,
+  idle, growth, in_place, going_round, no_lasso.
 """

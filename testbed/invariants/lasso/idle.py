@@ -13,6 +13,10 @@ each actor by itself, at the moments at which time is about to pass:
 4. All that have a timer are settled, and nothing is in flight: the Run is idle. Two actors with
    periods of 3 and 7 seconds need no common multiple for that.
 
+What reaches an actor late, since it was held back or lags, is a change: it is no part of any round.
+So are Events where somebody asks for Events. An Endpoint of a user's own, or a claim of one, that
+holds something else each time though nothing is written keeps the Run awake.
+
 A claim that reads the time at each turn may still be breached, so nothing is idle before it stops.
 A timer of long ago that an actor does not wait for again keeps the Run awake until it goes off. A
 *background* timer (`client.sleep(…, idle=True)`) does not: the actor says that nothing is lost if
@@ -22,16 +26,18 @@ the Run ends without it. Up to the time at which a Run is to be judged, it goes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from testbed.invariant import Evidence
+from testbed.invariant import Evidence, Invariant
 from testbed.invariants.lasso.differing import difference
 from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Unlike
 from testbed.invariants.lasso.moment import EVENTS, Moment, moment_of, tells_time, uncounted
+from testbed.invariants.lasso.outside import ClaimLooks, Endpoints, answers_by_time
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.store.change import Change
-from testbed.turns.option import Option
+from testbed.store.store_endpoint import READS
+from testbed.turns.option import FAULT, FEED, SERVE, Choice, HoldBack, Option
 from testbed.turns.pending import is_timer
 from testbed.turns.table import Table
 from testbed.words import names_of
@@ -83,17 +89,25 @@ class _Point:
 class Idle:
     """Watches one Run, and says whether it only goes round."""
 
-    def __init__(self, table: Table, evidence: Evidence) -> None:
+    def __init__(self, table: Table, evidence: Evidence, claims: Sequence[Invariant] = ()) -> None:
         self._table = table
         self._evidence = evidence
         self._likeness: tuple[Renaming, Lasting] | None = None
         """What is kept from one look to the next; made when somebody is looked at first."""
         self._rounds: dict[str, _Round] = {}
-        self.moved: set[str] = set()
-        """Who has moved since it was visited; each turn adds to it."""
+        self._moved: set[str] = set()
         self._picked: dict[str, int] = {}
         """The Step in which each actor has last picked."""
+        self._asked: dict[str, int] = {}
+        """The Step in which each actor was last told something that may depend on the time."""
+        self._late: set[Option] = set()
+        """What was ready when time has passed since the last change, and stayed behind."""
+        self._are_events_read = False
+        self._endpoints = Endpoints(evidence)
+        self._claims = ClaimLooks(evidence, claims)
         self._records = self._deaths = 0
+        self._records_then = 0
+        """How many records there were at the last change."""
         self._calm = 0
         """How often time has passed since the last change."""
         self._since_ms = 0
@@ -106,14 +120,38 @@ class Idle:
 
     # -- what happens ---------------------------------------------------------------------------
 
-    def struck(self) -> None:
-        """Called when a fault strikes."""
-        self._changed()
+    def moves(self, option: Option) -> None:
+        """Called at each turn, with what is performed in it."""
+        self._moved.add(option.actor)
+        kind = option.kind
+        if kind == SERVE:
+            request = option.source
+            operation = request.operation
+            if operation.plural == EVENTS[:-1] and operation.verb in READS:
+                self._are_events_read = True
+            endpoint: Any = type(request.post.endpoint)
+            if answers_by_time(endpoint):
+                self._asked[option.actor] = self._table.step + 1
+        if (
+            kind == FAULT
+            or (kind == FEED and self._counts(f"{option.key}/"))
+            or (self._late and option in self._late)
+        ):
+            self._changed()
+
+    def set_aside(self, choice: Choice) -> None:
+        """Called after what is no turn. What is held back for some time moves its actor's round."""
+        if isinstance(choice, HoldBack) and choice.for_ms is not None:
+            self._changed()
+
+    def _counts(self, key: str) -> bool:
+        """Whether a commit at that key changes what somebody goes by."""
+        return self._are_events_read or not key.startswith(EVENTS)
 
     def committed(self, changes: Iterable[Change]) -> None:
         """Called at the end of a turn with commits."""
         for change in changes:
-            if not change.key.startswith(EVENTS):
+            if self._counts(change.key):
                 self._changed()
                 return
 
@@ -123,7 +161,11 @@ class Idle:
 
     def _changed(self) -> None:
         self._rounds.clear()
+        self._late.clear()
+        self._endpoints.forget()
+        self._claims.forget()
         self._calm = 0
+        self._records_then = len(self._table.records)
         self._since_ms = self._table.now_ms
 
     # Time passes at the same moments, in the same state, in each Run with the same turns, however
@@ -134,11 +176,24 @@ class Idle:
         self._calm += 1
         if self._calm < CALM_MIN:
             return
+        self._endpoints.look()
+        self._claims.look()
+        self._stay_behind(by)
         timers, busy = self._waiting(by)
-        for name in sorted(self.moved - busy):
-            self.moved.discard(name)
+        moved, self._moved = self._moved, self._moved & busy
+        for name in sorted(moved - busy):
             if name in timers:
                 self._visit(name, timers[name])
+
+    def _stay_behind(self, by: Option) -> None:
+        """Note what is ready and not performed now, though time passes."""
+        pending = self._table.pending
+        now_ms = pending.now_ms
+        self._late.update(option for option in pending.held if option.due_ms <= now_ms)
+        for option in pending:
+            if option.due_ms > now_ms:
+                break
+            self._late.add(option)
 
     def _take_note(self) -> None:
         """Forget what is known if somebody has died, or recorded something that a claim reads."""
@@ -159,22 +214,26 @@ class Idle:
         timers, busy = self._waiting()
         if busy or (timers and self._claims_read_time(pending.now_ms)):
             return False
+        if self._claims.varies or (len(timers) > 1 and self._endpoints.varies):
+            return False
         rounds = self._rounds
-        return all(name in rounds and rounds[name].is_settled for name in timers)
+        if not all(name in rounds and rounds[name].is_settled for name in timers):
+            return False
+        return not timers or not self._claims.goes_by_what_grows(self._records_then)
 
     def _waiting(self, by: Option | None = None) -> tuple[dict[str, list[Option]], set[str]]:
         """The timers of each actor that has any, and who has something in flight."""
         pending = self._table.pending
         timers: dict[str, list[Option]] = {}
         busy: set[str] = set()
-        for option in [*pending, *([] if by is None else [by])]:
+        # What is held back and not due yet has its place as if it were not: another Chooser passes
+        # it over in the same Run.
+        early = [option for option in pending.held if option.due_ms > pending.now_ms]
+        for option in [*pending, *early, *([] if by is None else [by])]:
             if not is_timer(option):
                 busy.add(option.actor)
             elif not option.is_idle or pending.until_ms is not None:
                 timers.setdefault(option.actor, []).append(option)
-        for option in pending.held:
-            if not is_timer(option) and option.due_ms > pending.now_ms:
-                busy.add(option.actor)
         return timers, busy
 
     def _claims_read_time(self, now_ms: int) -> bool:
@@ -224,6 +283,8 @@ class Idle:
     def _reads_clock(self, name: str, since: int) -> bool:
         """Whether it has read a clock since that Step."""
         role = self._table.roles.get(name)
+        if self._asked.get(name, -1) > since:
+            return True
         return role is not None and role.life is not None and role.life.saw_time_at > since
 
     def _tells_time(self, name: str) -> bool:

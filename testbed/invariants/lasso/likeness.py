@@ -280,7 +280,8 @@ class Likeness:
 
     def _function(self, value: types.FunctionType) -> None:
         self._part.append(f"function {_named(value)}")
-        self._list("holds", (value.__defaults__, value.__kwdefaults__, value.__closure__))
+        held = (value.__defaults__, value.__kwdefaults__, value.__closure__)
+        self._list("holds", (*held, value.__dict__) if value.__dict__ else held)
 
     def _method(self, value: Any) -> None:
         self._part.append(f"method {value.__name__}")
@@ -303,8 +304,7 @@ class Likeness:
             return
         if not sees_loops():
             raise Unlike(f"{self._label}: this Python hides how far a loop is")
-        label, name = self._label, frame.f_code.co_qualname
-        names = frame.f_locals
+        label, name, names = self._label, frame.f_code.co_qualname, frame.f_locals
         self._part.append(f"{name} at {frame.f_lasti}")
         for local in sorted(names):  # their own order depends on when each was first seen
             self.begin(f"{label}, `{local}` in {name}")

@@ -147,9 +147,24 @@ def moment_of(
     if role is not None:
         _write_actor(likeness, role, now_ms, order_matters=True)
     likeness.begin("its timers")
-    for option in timers:
+    for option in _in_order(timers, names, order_matters=True):
         likeness.write(option)
     return _moment(likeness, {})
+
+
+def kept_by(evidence: Evidence, posts: Iterable[Post], names: Renaming, lasting: Lasting) -> str:
+    """A digest of what these Endpoints remember."""
+    now_ms = evidence.table.now_ms
+    kept = [(post.name, post.is_up, _endpoint(post, now_ms, names_matter=False)) for post in posts]
+    return held_by(evidence, kept, names, lasting)
+
+
+def held_by(evidence: Evidence, held: object, names: Renaming, lasting: Lasting) -> str:
+    """A digest of anything that something of this World holds."""
+    likeness = Likeness(_stand_ins(evidence, names, evidence.table.now_ms), names, None, lasting)
+    likeness.begin("")
+    likeness.write(held)
+    return _moment(likeness, {}).digest
 
 
 def outline(evidence: Evidence) -> object:

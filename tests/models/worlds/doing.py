@@ -65,6 +65,7 @@ class Shared:
     signals: dict[str, Signal] = attrs.Factory(dict)
     alarms: dict[str, Alarm] = attrs.Factory(dict)
     hidden: list[str] = attrs.Factory(list)
+    counts: dict[str, int] = attrs.Factory(dict)
 
     def queue(self, name: str) -> Queue:
         """The queue of that name; `idle` is one for which to wait is no deadlock."""

@@ -129,16 +129,16 @@ async def sleep(desk: Desk, ms: int = 5, name: str = "nap") -> str:
 
 
 @does("first")
-async def first(desk: Desk, waits: tuple[str, ...] = ("signal", "sleep")) -> str:
+async def first(desk: Desk, waits: tuple[str, ...] = ("signal", "sleep"), ms: int = 5) -> str:
     """The first of several waits."""
     client, shared = desk.client, desk.shared
     ways: dict[str, Any] = {
         "signal": lambda: shared.signal("s").wait(),
         "queue": lambda: shared.queue("q").get(),
         "idle": lambda: shared.queue("idle").get(),
-        "sleep": lambda: client.sleep(5),
-        "alarm": lambda: shared.alarm("bell").wait() if desk.is_main else client.sleep(5),
-        "both": lambda: client.first(shared.signal("s").wait(), client.sleep(10)),
+        "sleep": lambda: client.sleep(ms),
+        "alarm": lambda: shared.alarm("bell").wait() if desk.is_main else client.sleep(ms),
+        "both": lambda: client.first(shared.signal("s").wait(), client.sleep(2 * ms)),
     }
     made = [ways[way]() for way in waits]
     if desk.tasks:

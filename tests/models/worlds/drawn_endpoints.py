@@ -190,10 +190,25 @@ class Gate(Ledger):
         return super().may(operation, caller) | Footprint(memory, memory)
 
 
+class Clock(Ledger):
+    """One that only counts in how far it was asked, and after so many requests begins anew."""
+
+    def __init__(self, store: Store, name: str = "clock", hours: int = 3) -> None:
+        super().__init__(store, name)
+        self.hours = hours
+
+    def _add(self, entry: str) -> str:
+        said = super()._add(entry)
+        if len(self.entries) >= self.hours:
+            self.entries = []
+        return said
+
+
 ENDPOINTS: dict[str, Callable[[Store], Ledger]] = {
     "ledger": lambda store: Ledger(store, "ledger"),
     "diary": lambda store: Diary(store, "diary"),
     "pocket": lambda store: Pocket(store, "pocket"),
     "purse": lambda store: Purse(store, "purse"),
+    "clock": lambda store: Clock(store, "clock"),
 }
 """By its name, what makes it."""

@@ -18,6 +18,7 @@ from testbed.store.store_endpoint import StoreEndpoint
 from testbed.world.fault_kinds import is_aimed
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
+from tests.models.restless import doing_rounds
 from tests.models.worlds import doing_looks, doing_verbs, doing_waits
 from tests.models.worlds.doing import WORDS, Action, Desk, Shared, made
 from tests.models.worlds.drawn_claims import Claimed
@@ -26,7 +27,7 @@ from tests.shared.stage import Apart, Puppet
 
 TURNS_MAX = 60
 """How long a Run may be: a Cache whose server is gone asks for it again and again."""
-WORD_ROOMS = (doing_verbs, doing_waits, doing_looks)
+WORD_ROOMS = (doing_verbs, doing_waits, doing_looks, doing_rounds)
 """Where the words are; to import them makes them known."""
 
 
@@ -107,6 +108,7 @@ SERVERS: dict[str, tuple[Callable[[Store], Any], ...]] = {
     "store": (),
     "lagging": (lambda store: StoreEndpoint(store, "store", lags=("notes",), lag_ms=0),),
     "later": (lambda store: StoreEndpoint(store, "store", lags=("notes",), lag_ms=5),),
+    "lags long": (lambda store: StoreEndpoint(store, "store", lags=("notes",), lag_ms=15_000),),
     "api": (_api(),),
     "late api": (_api(lags=("notes", "pods"), lag_ms=5),),
     "gate": (lambda store: Gate(store, "gate"),),
