@@ -22,7 +22,7 @@ from testbed.teaching.seat import seat
 from testbed.turns.trace import Step
 
 HOLDER = seat("holder")
-LEASE_MS, RENEW_MS, ENDS_MS = 15_000, 5_000, 60_000
+LEASE_MS, RENEW_MS, ENDS_MS = 15_000, 5_000, 35_000
 """How long others leave a lease alone that does not change; how often each replica looks at it; up
 to when a Run is judged, as a lease is renewed for ever."""
 LATE_MS = 2 * LEASE_MS
