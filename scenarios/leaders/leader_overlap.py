@@ -21,7 +21,7 @@ APART = PodAffinity(required=(PodAffinityTerm(HOSTNAME, LabelSelector(Map(app="d
 URGENT = PriorityClass("urgent", value=10, preemption_policy="Never")
 AWAY_MS = 20_000
 """How long a replica is stalled or partitioned: long enough for another one to lead."""
-ENDS_MS = 25_000
+ENDS_MS = 18_000
 """Up to when a Run is judged, as leases are renewed for ever."""
 
 
