@@ -93,7 +93,8 @@ class Doorman(Attendance, Waiter):
             self._overhear()
             # What is asked goes before what is told. So a guest that asks without end would keep
             # all others from what they are to hear, unless all that is due is done first.
-            is_at_door = not (self.guests and look().is_due) and self._until_s(look()) > 0
+            moment = look()
+            is_at_door = not (self.guests and moment.is_due) and self._until_s(moment) > 0
             if is_at_door and self._let_join(look):
                 continue
             moment = look()
@@ -180,8 +181,7 @@ class Doorman(Attendance, Waiter):
         if not self.troupe.running:
             return 0.0
         patience_s = self.times.silence_s if moment.has_held else self.times.quiet_s
-        silent_s = self._arrivals.moved_at + patience_s - monotonic()
-        silent_s = min(silent_s, self._until_s(moment))
+        silent_s = min(self._arrivals.moved_at + patience_s - monotonic(), self._until_s(moment))
         return silent_s if due_s is None else min(silent_s, due_s)
 
     def _until_s(self, moment: Standing) -> float:

@@ -17,7 +17,7 @@ from testbed.fault import Fault
 from testbed.objects.meta import Map
 from testbed.races.pattern import Pattern
 from testbed.races.yaml_lines import quoted
-from testbed.world.budget import LIMIT
+from testbed.world.budget import LIMIT, is_limit
 from testbed.world.fault_settings import duration, is_duration, setting_fields, setting_name
 
 _NUMBERED = re.compile(r"#[0-9]+$")
@@ -180,15 +180,12 @@ class Race:
     def limits(self) -> Map[str]:
         """The limits among its switches, by their names alone."""
         prefix = f"{LIMIT}."
-        limits = {
-            n.removeprefix(prefix): v for n, v in self.switches.items() if n.startswith(prefix)
-        }
-        return Map(limits)
+        return Map({n.removeprefix(prefix): v for n, v in self.switches.items() if is_limit(n)})
 
     @property
     def plain_switches(self) -> Map[str]:
         """Its switches but for the limits."""
-        return Map({n: v for n, v in self.switches.items() if not n.startswith(f"{LIMIT}.")})
+        return Map({n: v for n, v in self.switches.items() if not is_limit(n)})
 
     def having(self, lines: Iterable[Deviation]) -> Race:
         """Return the same Race with these deviations alone."""

@@ -77,10 +77,11 @@ class Pending:
     def __iter__(self) -> Iterator[Option]:
         return (place[-1] for place in self._line)
 
-    def add(self, option: Option) -> None:
+    def add(self, option: Option, *, is_late: bool = False) -> None:
         """Announce an Option: it may happen at its due time or later. A timer that is due after the
-        time up to which the Run is played never does."""
-        if self.until_ms is not None and option.due_ms > self.until_ms and is_timer(option):
+        time up to which the Run is played never does, unless it is only late."""
+        until_ms = self.until_ms
+        if until_ms is not None and option.due_ms > until_ms and not is_late and is_timer(option):
             option.place = NEVER
             self.never[option] = None
             return
@@ -134,9 +135,7 @@ class Pending:
         if option.place and option.place is not NEVER:
             self.remove(option)
             option.due_ms = due_ms
-            until_ms, self.until_ms = self.until_ms, None
-            self.add(option)
-            self.until_ms = until_ms
+            self.add(option, is_late=True)
         else:
             option.due_ms = due_ms
 

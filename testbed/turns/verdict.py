@@ -93,9 +93,7 @@ class Verdict:
             result = f"Held{up_to(self.until_ms)}"
             result += " in this Run, and nothing is said of others" if self.attended else ""
         else:
-            result = (
-                f"Undecided: {f'{UNTRIED}: ' if self.nothing else ''}{self.nothing or self.end}"
-            )
+            result = f"Undecided: {self.why}"
         return f"{result}. Looked at: {looked}." + (f" {self.note}" if self.note else "")
 
     @property

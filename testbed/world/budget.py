@@ -92,16 +92,17 @@ UNBOUNDED = Budget(
 """The limits of a Run that others than the World end; only actors that go in circles end it."""
 
 
+def is_limit(switch: str) -> bool:
+    """True for the name of a switch that is a limit of the World."""
+    return switch.rpartition(".")[0] == LIMIT
+
+
 def limits_in(switches: Mapping[str, Any]) -> dict[str, int]:
     """The limits among these switches, by name: whole numbers, or durations such as `45s`."""
-    if not any(name.startswith(f"{LIMIT}.") for name in switches):
-        return {}
-    known = [field.name for field in attrs.fields(Budget)]
-    limits = {}
-    for switch, text in switches.items():
-        owner, _, name = switch.rpartition(".")
-        if owner != LIMIT:
-            continue
+    limits: dict[str, int] = {}
+    for switch in filter(is_limit, switches):
+        text, name = switches[switch], switch.rpartition(".")[2]
+        known = [field.name for field in attrs.fields(Budget)]
         if name not in known:
             raise UnknownName("limit", name, known, see=f"say {LIMIT}.until_ms=45s")
         plain = str(text).strip()

@@ -219,9 +219,10 @@ def _fault_at(choice: Choice, options: Options) -> int | None:
 
 # The time up to which a Run is judged is where its user stops looking. Actors do not stop there.
 def _endless(make: Callable[[], World]) -> World:
-    """The World in which laps are played: judged up to no time."""
+    """The World in which laps are played: judged up to no time, and proving no lap elsewhere."""
     world = make()
     world.limit(until_ms=None)
+    world.evidence.play_lap = world.evidence.go_on = None
     return world
 
 
@@ -232,7 +233,6 @@ def prove_lasso(
     if the lap does not lead back to where it began. The first lap is part of `before`. The outcome
     depends on the arguments alone."""
     world = _endless(make)
-    world.evidence.play_lap = world.evidence.go_on = None
     world.evidence.laps_from = len(before) - len(lap)
     world.run(Lapping(KnownLead(before, lap)), driver="direct", trace=Trace({}, keep=True))
     return world if lasso_of(world) is not None else None
@@ -250,7 +250,6 @@ def breach_by_lap(
     """The text of the Violation when the lap is played that begins at that place; None if it does
     not lead back. Runs with the same turns get the same answer, however each was chosen."""
     world = _endless(make)
-    world.evidence.play_lap = world.evidence.go_on = None
     world.run(Lapping(Following(happened, start, world.evidence)), driver="direct")
     return lasso_of(world)
 

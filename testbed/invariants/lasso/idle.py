@@ -35,6 +35,7 @@ from testbed.invariants.lasso.likeness import Unlike
 from testbed.invariants.lasso.moment import EVENTS, Moment, moment_of, tells_time, uncounted
 from testbed.invariants.lasso.outside import ClaimLooks, Endpoints, answers_by_time
 from testbed.invariants.lasso.renaming import Renaming
+from testbed.objects.event import Event
 from testbed.store.change import Change
 from testbed.store.store_endpoint import READS
 from testbed.turns.option import FAULT, FEED, SERVE, Choice, HoldBack, Option
@@ -127,7 +128,7 @@ class Idle:
         if kind == SERVE:
             request = option.source
             operation = request.operation
-            if operation.plural == EVENTS[:-1] and operation.verb in READS:
+            if operation.plural == Event.plural and operation.verb in READS:
                 self._are_events_read = True
             endpoint: Any = type(request.post.endpoint)
             if answers_by_time(endpoint):

@@ -7,11 +7,12 @@ turns, or look at records and at the time when the Run has ended. None of that i
 from __future__ import annotations
 
 import dis
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from types import FunctionType
 
+from testbed.client.request import Post
 from testbed.invariant import DELIVERY, RECORD, SERVED, TURN, Evidence, FunctionClaim, Invariant
 from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Unlike
@@ -29,69 +30,72 @@ def is_ours(kind: type) -> bool:
     return kind.__module__.partition(".")[0] in OURS
 
 
-class Endpoints:
-    """What the Endpoints of a user's own hold, as long as nothing is written."""
+class SameAgain:
+    """Notes whether something holds the same each time that it is looked at, as long as nothing is
+    written."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
-        self._names = Renaming()
-        self._lasting = Lasting()
+        self._likeness: tuple[Renaming, Lasting] | None = None
+        """What is kept from one look to the next; made for the first."""
         self._digests: set[str] = set()
 
     def forget(self) -> None:
-        """Something was written."""
+        """Called when something was written."""
         self._digests.clear()
 
-    def look(self) -> None:
-        """Look at what they hold now."""
-        posts = self._evidence.wire.posts.values()
-        own = [post for post in posts if not is_ours(type(post.endpoint))]
-        if own:
-            try:
-                self._digests.add(kept_by(self._evidence, own, self._names, self._lasting))
-            except Unlike as why:
-                self._digests |= {"", str(why)}
+    def _note(self, digest_of: Callable[..., str], held: object) -> None:
+        kept = self._likeness = self._likeness or (Renaming(), Lasting())
+        try:
+            self._digests.add(digest_of(self._evidence, held, *kept))
+        except Unlike as why:
+            self._digests |= {"", str(why)}
 
     @property
     def varies(self) -> bool:
-        """Whether they did not always hold the same."""
+        """True if it did not always hold the same."""
         return len(self._digests) > 1
 
 
-class ClaimLooks:
-    """What claims hold and read, as long as nothing is written."""
+class Endpoints(SameAgain):
+    """The Endpoints of a user's own, and what they hold."""
+
+    @cached_property
+    def _own(self) -> list[Post]:
+        posts = self._evidence.wire.posts.values()
+        return [post for post in posts if not is_ours(type(post.endpoint))]
+
+    def look(self) -> None:
+        """Look at what they hold now."""
+        if self._own:
+            self._note(kept_by, self._own)
+
+
+class ClaimLooks(SameAgain):
+    """The claims of a Run: what those hold that somebody else has written, and what those read that
+    look at the end alone."""
 
     def __init__(self, evidence: Evidence, claims: Sequence[Invariant]) -> None:
-        self._evidence = evidence
-        self._names = Renaming()
-        self._lasting = Lasting()
-        self._at_end = [
-            each for each in claims if isinstance(each, FunctionClaim) and not each.looks_at
-        ]
-        self._own = [
+        super().__init__(evidence)
+        self._claims = claims
+
+    @cached_property
+    def _at_end(self) -> list[FunctionClaim]:
+        claims = self._claims
+        return [each for each in claims if isinstance(each, FunctionClaim) and not each.looks_at]
+
+    @cached_property
+    def _own(self) -> list[Invariant]:
+        return [
             each
-            for each in claims
+            for each in self._claims
             if not is_ours(type(each)) and not WITHOUT_COMMIT.isdisjoint(each.looks_at)
         ]
-        self._digests: set[str] = set()
-
-    def forget(self) -> None:
-        """Something was written."""
-        self._digests.clear()
 
     def look(self) -> None:
         """Look at what those hold now that somebody else has written."""
         if self._own:
-            try:
-                held = [vars(each) for each in self._own]
-                self._digests.add(held_by(self._evidence, held, self._names, self._lasting))
-            except Unlike as why:
-                self._digests |= {"", str(why)}
-
-    @property
-    def varies(self) -> bool:
-        """Whether they did not always hold the same."""
-        return len(self._digests) > 1
+            self._note(held_by, [vars(each) for each in self._own])
 
     def goes_by_what_grows(self, records: int) -> bool:
         """Whether a claim that looks at the end alone goes by the time then, or by what actors have

@@ -143,7 +143,7 @@ def _is_busy(world: Judged) -> bool:
     else:
         return False
     for claim in world.judge.own:
-        subject = claim.subject if isinstance(claim, FunctionClaim) else None
+        subject = _subject_of(claim)
         if subject is None or subject.is_found:
             return True
     return not world.judge.own
