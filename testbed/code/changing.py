@@ -24,7 +24,8 @@ STEADY = (tuple, frozenset, str, bytes, Enum, BaseException, type, ModuleType, F
 
 
 def is_frozen(kind: type) -> bool:
-    """Whether instances of a class refuse to be changed: frozen ones of attrs or of dataclasses."""
+    """Return whether instances of a class refuse to be changed: frozen ones of attrs or of
+    dataclasses."""
     params: Any = getattr(kind, "__dataclass_params__", None)
     if params is not None and params.frozen:
         return True
@@ -32,8 +33,9 @@ def is_frozen(kind: type) -> bool:
 
 
 def can_change(value: object) -> bool:
-    """Whether it can be another one in each turn: a list, an iterator, an object with fields of its
-    own that is not frozen. What a library makes is believed not to, and so is what has no field."""
+    """Return whether it can be another one in each turn: a list, an iterator, an object with fields
+    of its own that is not frozen. What a library makes is believed not to, and so is what has no
+    field."""
     kind = type(value)
     if isinstance(value, CONTAINERS):
         return kind.__hash__ is None  # a dict that refuses to be written has a hash, such as a Map
@@ -45,13 +47,14 @@ def can_change(value: object) -> bool:
 
 
 def is_users(kind: type) -> bool:
-    """Whether the class is the user's, or one of the actors and scenarios that come along."""
+    """Return whether the class is the user's, or one of the actors and scenarios that come
+    along."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return kind.__module__ == "__main__" if file is None else whose(file) in (OWN, SHIPPED)
 
 
 def fields_of(value: object) -> dict[str, object]:
-    """What an object holds, by name: in its dict, and in the slots of its classes."""
+    """Return what an object holds, by name: in its dict, and in the slots of its classes."""
     found: dict[str, object] = dict(getattr(value, "__dict__", None) or {})
     for kind in type(value).__mro__:
         slots = vars(kind).get("__slots__", ())

@@ -122,7 +122,7 @@ def _of_what_is_lent(tree: ast.Module, level: str, may: str) -> Iterator[Complai
 
 
 def _not_lent(module: str, name: str, shown: str, may: str) -> tuple[str, str]:
-    """What to say of a name of a module that is not lent, and what to do instead."""
+    """Return what to say of a name of a module that is not lent, and what to do instead."""
     there = getattr(sys.modules.get(module), name, None)
     if isinstance(there, ModuleType):
         what = f"it reaches the module {there.__name__} by `{shown}`"
@@ -204,7 +204,7 @@ def _shown(node: ast.AST, name: str) -> str:
 
 
 def _of_what_is_kept(tree: ast.Module) -> Iterator[Complaint]:
-    """What is kept outside of `run`, or done when the file is imported."""
+    """Return what is kept outside of `run`, or done when the file is imported."""
     own = {name: f"{name} of this file" for node in tree.body for name in _names_made_by(node)}
     origins = {**own, **_imported(tree)}
     yield from _of_body(tree.body, origins)
@@ -229,8 +229,8 @@ def _of_what_is_kept(tree: ast.Module) -> Iterator[Complaint]:
 
 
 def _outside(node: ast.AST) -> Iterator[ast.AST]:
-    """What Python looks at when the file is imported: all but what stands in a function. What a
-    function makes, it makes for each call."""
+    """Return what Python looks at when the file is imported: all but what stands in a function.
+    What a function makes, it makes for each call."""
     yield node
     for name, value in ast.iter_fields(node):
         if name == "body" and isinstance(node, Function):
@@ -256,8 +256,8 @@ def _origin(node: ast.expr, origins: dict[str, str]) -> str:
 
 
 def _of_settings(tree: ast.Module) -> Iterator[Complaint]:
-    """What is set or deleted of a thing that outlives `run`: of what stands at the top of the file,
-    of a class, or of an actor, which attrs makes and which so cannot change."""
+    """Return what is set or deleted of a thing that outlives `run`: of what stands at the top of
+    the file, of a class, or of an actor, which attrs makes and which so cannot change."""
     tops = {name for node in tree.body for name in _names_made_by(node)}
     for each in ast.walk(tree):
         if isinstance(each, ast.Global):
@@ -283,7 +283,7 @@ def _of_settings(tree: ast.Module) -> Iterator[Complaint]:
 
 
 def _is_plain(base: ast.expr, plain: Iterable[str], origins: dict[str, str]) -> bool:
-    """Whether a class of that base is no actor: it is Python's, or one of the file's own."""
+    """Return whether a class of that base is no actor: it is Python's, or one of the file's own."""
     base = base.value if isinstance(base, ast.Subscript) else base
     name = _origin(base, origins)
     first = name.partition(".")[0]
@@ -297,7 +297,7 @@ def _set_in(tree: ast.AST) -> Iterator[ast.Attribute | ast.Subscript]:
 
 
 def _of_body(body: list[ast.stmt], origins: dict[str, str]) -> Iterator[Complaint]:
-    """What stands in the body of a module or a class and is no definition of a constant."""
+    """Return what stands in the body of a module or a class and is no definition of a constant."""
     for node in body:
         match node:
             case (
@@ -320,7 +320,7 @@ def _of_body(body: list[ast.stmt], origins: dict[str, str]) -> Iterator[Complain
 
 
 def _is_constant(value: ast.AST, origins: dict[str, str]) -> bool:
-    """Whether it makes a value that can never change."""
+    """Return whether it makes a value that can never change."""
     match value:
         case ast.Lambda():
             return True  # its defaults are looked at on their own
@@ -339,7 +339,7 @@ def _is_constant(value: ast.AST, origins: dict[str, str]) -> bool:
 
 
 def _elements(value: ast.expr) -> list[ast.expr]:
-    """What a display holds that is only read; else the value itself."""
+    """Return what a display holds that is only read; else the value itself."""
     return value.elts if isinstance(value, ast.List | ast.Set | ast.Tuple) else [value]
 
 
@@ -354,7 +354,7 @@ def _names_made_by(node: ast.stmt) -> Iterator[str]:
 
 
 def _root_of(node: ast.expr) -> ast.expr:
-    """What a chain of attributes and indexes begins with."""
+    """Return what a chain of attributes and indexes begins with."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node

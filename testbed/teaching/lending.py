@@ -80,7 +80,7 @@ SETTABLE_NAME = "__settable__"
 
 
 def lent_of(module: str, level: str) -> dict[str, Any]:
-    """What of that module is lent, by name; `level` is the module of the level."""
+    """Return what of that module is lent, by name; `level` is the module of the level."""
     values = vars(sys.modules[module])
     if module == "testbed":
         names = list(PROGRAMS)
@@ -132,7 +132,7 @@ class Lent:
 
 
 def importer(level: str) -> Callable[..., Any]:
-    """What an answer to that level imports with, in place of Python's own."""
+    """Return what an answer to that level imports with, in place of Python's own."""
     lent = dict[str, Lent]()
 
     def named(module: str) -> Lent:
@@ -163,8 +163,8 @@ def importer(level: str) -> Callable[..., Any]:
 
 
 def settable(own: str) -> Callable[[Any], Any]:
-    """What all that is set by the module of that name is passed through: it returns a thing that
-    may change, and refuses another."""
+    """Return what all that is set by the module of that name is passed through: it returns a thing
+    that may change, and refuses another."""
 
     def may_set(of: Any) -> Any:
         kind = type(of)
@@ -193,7 +193,7 @@ class _Guarded(ast.NodeTransformer):
 
 
 def run_file(level: str) -> Callable[[ModuleType, Path], None]:
-    """What runs the file of an answer to that level as a module."""
+    """Return what runs the file of an answer to that level as a module."""
 
     def run(module: ModuleType, file: Path) -> None:
         given = {

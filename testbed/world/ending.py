@@ -61,13 +61,13 @@ class Ending:
 
     @property
     def _is_breached(self) -> bool:
-        """Whether a breach ends the Run. A lap that is proved ends it for all, since it would only
-        go on like that."""
+        """Return whether a breach ends the Run. A lap that is proved ends it for all, since it
+        would only go on like that."""
         judge = self._judge
         return bool(judge.violations) and (not self.goes_on or judge.is_for_ever)
 
     def is_rest(self, ready: int) -> bool:
-        """Whether the Run is at rest: nothing can move, or nothing can change any more."""
+        """Return whether the Run is at rest: nothing can move, or nothing can change any more."""
         self.is_idle = False
         if self._table.failure is not None or self._table.stop is not None:
             return False
@@ -79,15 +79,15 @@ class Ending:
         return not ready or self.is_idle
 
     def is_out_of_time(self) -> bool:
-        """Whether the Run ends only since what comes next is due after all virtual time. A fault
-        may strike first: whether it could do so sooner depends on which actor moves last."""
+        """Return whether the Run ends only since what comes next is due after all virtual time. A
+        fault may strike first: whether it could do so sooner depends on which actor moves last."""
         is_stopped = self._table.failure is not None or self._table.stop is not None
         if is_stopped or self._is_breached:
             return False
         return self._table.pending.next_due_ms > self._budget.virtual_ms_max
 
     def overdue(self) -> list[Option]:
-        """What is held back and may not be held any longer, though the Run goes on."""
+        """Return what is held back and may not be held any longer, though the Run goes on."""
         pending, lateness_ms = self._table.pending, self._budget.lateness_ms
         if lateness_ms is None or not pending.held or self._table.failure is not None:
             return []
@@ -99,7 +99,7 @@ class Ending:
         return self.idle.told if self.is_idle else ""
 
     def has_room(self, turns: int, instant_turns: int) -> bool:
-        """Whether one more turn may be played before time passes."""
+        """Return whether one more turn may be played before time passes."""
         budget = self._budget
         return turns < budget.turns_max and instant_turns < budget.instant_turns_max
 
@@ -153,8 +153,8 @@ class Ending:
         return ""
 
     def _up_to(self) -> str:
-        """How a Run that never rests is judged all the same, and who keeps it awake; empty if no
-        time passes in it."""
+        """Return how a Run that never rests is judged all the same, and who keeps it awake; empty
+        if no time passes in it."""
         if self._budget.until_ms is not None or not self._table.now_ms:
             return ""
         awake = self.idle.awake

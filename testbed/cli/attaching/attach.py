@@ -113,7 +113,7 @@ def _opened(
 
 
 def _short(file: NamedRace) -> str:
-    """What the folder of its plays is called."""
+    """Return what the folder of its plays is called."""
     return Path(stem_of(file.path)).name if file.text else file.recipe.name.rpartition(":")[2]
 
 
@@ -184,14 +184,14 @@ def _tell(plays: list[_Play], file: NamedRace, places: Places, again: str) -> No
 
 
 def _if_mended(side: Side) -> str:
-    """What to do with a file that expects a breach, if the program was mended."""
+    """Return what to do with a file that expects a breach, if the program was mended."""
     if side.is_stale or side.expected is None or not side.expected.violates:
         return ""
     return f" If that is mended, let the file say `holds: [{side.expected.violates}]`."
 
 
 def _summary(plays: list[_Play]) -> Iterator[str]:
-    """How often each verdict came, and how long it took."""
+    """Return how often each verdict came, and how long it took."""
     verdicts = [play.side.played.verdict for play in plays]
     outcomes = Counter(verdict.outcome for verdict in verdicts)
     for outcome in WORST_FIRST:
@@ -201,7 +201,7 @@ def _summary(plays: list[_Play]) -> Iterator[str]:
 
 
 def _notes(plays: list[_Play], file: NamedRace) -> Counter[str]:
-    """What to know of the lines, such as that one matched nothing, and in how many plays."""
+    """Return what to know of the lines, such as that one matched nothing, and in how many plays."""
     return Counter(note for play in plays for note in notes(play.side, file.path))
 
 

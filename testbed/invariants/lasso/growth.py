@@ -59,7 +59,7 @@ class Masked:
 
 
 def masked(texts: Mapping[str, str]) -> Masked:
-    """What is written of a moment, with its numbers apart."""
+    """Return what is written of a moment, with its numbers apart."""
     parts: list[str] = []
     numbers: list[int] = []
     places: list[Leaf] = []
@@ -102,7 +102,7 @@ def steps_of(moments: Sequence[Masked]) -> tuple[int, ...] | None:
 
 
 def times_fit(steps: Sequence[int], places: Sequence[Leaf], took_ms: int) -> bool:
-    """Whether each text of a time stays what it is, or is as far from now in each lap."""
+    """Return whether each text of a time stays what it is, or is as far from now in each lap."""
     return all(
         step in (0, took_ms) for step, place in zip(steps, places, strict=True) if place.is_time
     )
@@ -119,9 +119,9 @@ class Future:
 
 
 def future_of(laps: Sequence[Sequence[Use]], digested: Collection[str]) -> Future:
-    """Whether each look in these laps, given lap by lap, comes out the same in all that follow.
-    The actors in `digested` say how far from now all their times are, so that where they look at a
-    clock does not matter."""
+    """Return whether each look in these laps, given lap by lap, comes out the same in all that
+    follow. The actors in `digested` say how far from now all their times are, so that where they
+    look at a clock does not matter."""
     laps = [[e for e in lap if not (e.is_clock and e.who in digested)] for lap in laps]
     if len({tuple((e.who, e.how, e.is_clock, e.by) for e in lap) for lap in laps}) > 1:
         return Future(ends="what counts is looked at otherwise from lap to lap")
@@ -142,7 +142,7 @@ def future_of(laps: Sequence[Sequence[Use]], digested: Collection[str]) -> Futur
 
 
 def _comes_nearer(differences: Sequence[int]) -> str:
-    """What a comparison is with, if it may come out otherwise some time; else empty."""
+    """Return what a comparison is with, if it may come out otherwise some time; else empty."""
     steps = {b - a for a, b in pairwise(differences)}
     if len(steps) > 1:
         return "what grows unevenly"

@@ -32,7 +32,7 @@ class Write:
 
     @cached_property
     def fields(self) -> list[str]:
-        """What it changed of an object that was there before and after."""
+        """Return what it changed of an object that was there before and after."""
         old, new = self.change.old, self.change.new
         return list(changed_fields(old.value, new.value)) if old and new else []
 
@@ -53,7 +53,7 @@ def _sentence(
     names: Renaming,
     without: Collection[tuple[str, str]],
 ) -> str:
-    """What a write did, and over which actor's work, in a sentence."""
+    """Return what a write did, and over which actor's work, in a sentence."""
     who, change = write.who, write.change
     key = names.unnamed_key(change.key)
     if change.old is None or change.new is None:
@@ -80,12 +80,12 @@ def listed(lap: Sequence[str]) -> str:
 
 
 def duration(ms: int) -> str:
-    """How long a lap takes, in words."""
+    """Return how long a lap takes, in words."""
     return f"{ms:,} ms" if ms else "no time at all"
 
 
 def ending(is_hushed: bool, named_anew: Iterable[str]) -> str:
-    """What the words about a lap end with: what was taken to mean nothing."""
+    """Return what the words about a lap end with: what was taken to mean nothing."""
     hushed = ", the messages of conditions" if is_hushed else ""
     names = " and ".join(named_anew)
     return f"Taken to mean nothing: revisions, uids{hushed}" + (

@@ -26,7 +26,7 @@ OURS = ("testbed", "actors")
 
 
 def is_ours(kind: type) -> bool:
-    """Whether the testbed brings a class along."""
+    """Return whether the testbed brings a class along."""
     return kind.__module__.partition(".")[0] in OURS
 
 
@@ -98,8 +98,9 @@ class ClaimLooks(SameAgain):
             self._note(held_by, [vars(each) for each in self._own])
 
     def goes_by_what_grows(self, records: int) -> bool:
-        """Whether a claim that looks at the end alone goes by the time then, or by what actors have
-        recorded, if there are more records than that. They are asked to see at what they look."""
+        """Return whether a claim that looks at the end alone goes by the time then, or by what
+        actors have recorded, if there are more records than that. They are asked to see at what
+        they look."""
         reads, table = self._evidence.reads, self._evidence.table
         grow = len(table.records) > records
         for claim in self._at_end:
@@ -116,8 +117,8 @@ class ClaimLooks(SameAgain):
 
 @cache
 def answers_by_time(kind: Hashable) -> bool:
-    """Whether that class of Endpoints, of a user's own, looks at the time that it is given, and
-    does not only hand it on; not if it says itself how far from now its times are."""
+    """Return whether that class of Endpoints, of a user's own, looks at the time that it is given,
+    and does not only hand it on; not if it says itself how far from now its times are."""
     if hasattr(kind, "digest_at") or not isinstance(kind, type):
         return False
     for each in kind.__mro__:

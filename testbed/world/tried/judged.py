@@ -80,11 +80,11 @@ class Judged(Protocol):
 
     @property
     def judge(self) -> Claims:
-        """What judges its Run."""
+        """Return what judges its Run."""
 
     @property
     def attendance(self) -> StandIns | None:
-        """What brings in what real programs do; None if no program takes part."""
+        """Return what brings in what real programs do; None if no program takes part."""
 
 
 class PlayedWorld(Judged, Protocol):
@@ -100,7 +100,7 @@ class PlayedWorld(Judged, Protocol):
 
     @property
     def verdict(self) -> Verdict | None:
-        """What its Run has shown; None until it has ended."""
+        """Return what its Run has shown; None until it has ended."""
 
 
 def judged(world: Judged, outcome: str, turns: int, faults: int) -> tuple[str, str]:
@@ -136,7 +136,7 @@ def why_nothing(world: Judged, turns: int) -> str:
 
 # Most Runs are, and a Run may take no longer than a few hundred microseconds. So that comes first.
 def _is_busy(world: Judged) -> bool:
-    """Whether a write was served, and a claim has found what it looks at."""
+    """Return whether a write was served, and a claim has found what it looks at."""
     for _, kind, verb in world.wire.counts.served:
         if verb not in READS and kind not in BESIDE:
             break
@@ -161,15 +161,15 @@ def _writers(world: Judged) -> set[str]:
 
 
 def _stands_by(name: str, counts: RequestCounts) -> bool:
-    """Whether it has read something, and has asked for no write in vain."""
+    """Return whether it has read something, and has asked for no write in vain."""
     in_vain = any(actor == name for actor, _ in counts.asked)
     return not in_vain and any(actor == name for actor, _, _ in counts.served)
 
 
 def _was_looked_at(world: Judged, turns: int) -> bool:
-    """Whether a claim looks at what actors do without a write. In a World without claims of its own
-    each turn is looked at, but that lives begin; and if it has no actor either, nothing is said of
-    any."""
+    """Return whether a claim looks at what actors do without a write. In a World without claims of
+    its own each turn is looked at, but that lives begin; and if it has no actor either, nothing is
+    said of any."""
     counts, claims = world.wire.counts, world.judge.own
     if counts.asked:
         return False
@@ -195,7 +195,7 @@ def _unserved(names: Sequence[str], counts: RequestCounts) -> str:
 
 
 def _subject_of(claim: Invariant) -> Subject | None:
-    """What a claim has looked at; None of one that is no function."""
+    """Return what a claim has looked at; None of one that is no function."""
     subject = claim.subject if isinstance(claim, FunctionClaim) else None
     return subject if isinstance(subject, Subject) else None
 
@@ -207,7 +207,7 @@ def _looked_at(claim: Invariant) -> Collection[str]:
 
 
 def _looks_of(claim: Invariant) -> Collection[str]:
-    """What else a claim has looked at; of one that is no function, all."""
+    """Return what else a claim has looked at; of one that is no function, all."""
     subject = _subject_of(claim)
     return OF_ACTORS if subject is None else subject.looks_at
 
@@ -217,7 +217,7 @@ def _kinds_of(claim: Invariant) -> str:
 
 
 def _had_subject(claim: Invariant, world: Judged) -> bool:
-    """Whether there was anything for that claim to judge, as far as can be seen."""
+    """Return whether there was anything for that claim to judge, as far as can be seen."""
     subject = _subject_of(claim)
     if subject is None or subject.is_found or not subject.kinds or RECORDS in subject.looks_at:
         return True
@@ -225,7 +225,7 @@ def _had_subject(claim: Invariant, world: Judged) -> bool:
 
 
 def _is_absent(kind: str, world: Judged) -> bool:
-    """Whether there never was an object of that kind, and nobody asked to write one."""
+    """Return whether there never was an object of that kind, and nobody asked to write one."""
     asked = any(kind in ("", each) for _, each in world.wire.counts.asked)
     return not asked and not world.store.log(kind or None).end
 
