@@ -2,7 +2,7 @@
 
 May use: version, switches, objects, words, store, turns, client, faults, invariant,
   chooser, races.
-In order: causality, sightings, knowledge, rerun, requests, reruns, slice, behind,
-  slowness, values, wording, left, promises, cause, causes, opening, beat, lateness,
-  sentences, diagram, mermaid, explain, chronicle, growth, parting.
+In order: causality, sightings, knowledge, rerun, requests, reruns, slice, behind, values,
+  wording, twins, promises, cause, deciding, believing, causes, reasons, candidates, opening,
+  lateness, sentences, diagram, mermaid, explain, chronicle, growth, parting.
 """

@@ -23,6 +23,10 @@ import attrs
 from testbed.story.knowledge import Act, Version
 from testbed.words import past
 
+BROKE = ", and that broke it"
+"""What is said of the last act, if no more is known."""
+NOBODY = "No write or record"
+"""Begins what is said if there is no such act."""
 WORDS_MAX = 40
 """A cause has at most this many words."""
 
@@ -58,6 +62,11 @@ class Cause:
     """The Steps of whatever else it names, such as that in which another reported it."""
     setting: str = ""
     """By which setting of a component, if the guard sets that otherwise; else empty."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it says more than what was done last."""
+        return not self.text.split(";")[0].endswith(BROKE) and not self.text.startswith(NOBODY)
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -119,4 +128,4 @@ def fitting(*choices: tuple[str, ...]) -> str:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    return " ".join(filter(None, parts)).replace(" ,", ",").replace(" ;", ";")
+    return " ".join(filter(None, parts)).replace(" ,", ",").replace(" ;", ";").replace(" : ", ": ")

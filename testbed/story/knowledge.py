@@ -224,7 +224,7 @@ class Knowledge:
         """What that task knew of that object in turn `at`; None if it had never learned of it."""
         actor = path.partition("/")[0]
         born = self.birth(actor, at)
-        cache_read = self._last_cache_read(path, key, at)
+        cache_read = self.last_cache_read(path, key, at)
         # Each with the turn in which the task got it. A story blames no task for what it may have
         # known, so the newest counts. Of a Cache that is the turn in which the task read it, and
         # what the Cache held then: a task that never read the Cache may know it from a handler.
@@ -249,7 +249,7 @@ class Knowledge:
         place = bisect_right(births, at)
         return births[place - 1] if place else 0
 
-    def _last_cache_read(self, path: str, key: str, at: int) -> int | None:
+    def last_cache_read(self, path: str, key: str, at: int) -> int | None:
         """When that task last read its Cache of the object's kind; None if it never did."""
         reads = self._cache_reads.get((path, plural_of(key)), [])
         place = bisect_right(reads, at)
@@ -313,7 +313,7 @@ class Knowledge:
         what it wrote after that, the task remembers by itself."""
         for key in keys:
             born = self.birth(act.actor, act.decided)
-            cache_read = self._last_cache_read(act.path, key, act.decided)
+            cache_read = self.last_cache_read(act.path, key, act.decided)
             if cache_read is None:
                 continue
             shown = self._of_caches.last(act.actor, key, born, act.decided)

@@ -1,155 +1,191 @@
 """Opening: the one cause that a story begins with.
 
-Each shape looks for itself. Of what they find, the first counts, in an order of how much the trace
-must show before it can be said: a to and fro takes many turns, a crash for good takes another Run
-in which the claim holds without it, a lost reply takes a fault, a broken
-promise takes a field that says so. Old news is common, and half done is what is left when all that
-an actor knew was true. What the Violation is about comes before what only led to it. A death has a
-cause of its own: the error that was not caught.
+The Run is compared with its twin, the nearest Run in which the claim holds. What a finder tells
+counts if the twin confirms it: that act is not as in the twin, and for that reason. If none is
+confirmed, what the twin shows is told by itself: first what explains why an act differs, then what
+the twin has done and never came here. Where there is no twin, nobody is accused of more than the
+trace shows. A to and fro, and a death, have no twin that tells more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Collection, Iterator
 
 import attrs
 
-from testbed.story.behind import all_behind
+from testbed.story.candidates import causes_of
 from testbed.story.cause import Cause, CauseShape, sentence
-from testbed.story.causes import (
-    death,
-    disagreement,
-    gone,
-    half_done,
-    in_vain,
-    lost_reply,
-    old_news,
-    outlived,
-    overtaken,
-    unread,
+from testbed.story.reasons import (
+    checked,
+    in_other_order,
+    never_came,
+    otherwise,
+    outdated,
+    reborn,
+    refused,
+    ruled,
+    struck,
+    unanswered,
+    without,
 )
-from testbed.story.knowledge import Act
 from testbed.story.reruns import setting
 from testbed.story.slice import Slice
-from testbed.story.wording import acted, reported
-from testbed.turns.option import FAULT, HOLD
-from testbed.turns.trace import SAID, Step
-from testbed.words import withheld
+from testbed.story.twins.compared import Compared, UnlikeAct, compared_with, first_after
+from testbed.story.twins.pair import Pair, Parted
+from testbed.story.twins.reason import Why
+from testbed.story.twins.side import PlayedSide
+from testbed.story.wording import acted
+
+TOLD = {
+    Why.CHECKED: checked.told,
+    Why.STALE: outdated.told,
+    Why.MEANWHILE: outdated.told,
+    Why.OVERTAKEN: outdated.told,
+    Why.NO_ANSWER: unanswered.told,
+    Why.REFUSED: refused.told,
+    Why.NEW_LIFE: reborn.told,
+    Why.RULE: ruled.told,
+    Why.SERVED: otherwise.told,
+    Why.NEWS: otherwise.told,
+    Why.OWN: otherwise.told,
+    Why.STRUCK: struck.told,
+    Why.ORDER: in_other_order.told,
+    Why.SAME: ruled.told,
+}
+"""What renders each reason."""
+OF_A_CRASH = frozenset({CauseShape.GONE, CauseShape.HALF_DONE, CauseShape.DID_IT_HAPPEN})
+"""Shapes that tell what a life left behind that ended."""
+ALONE = frozenset({CauseShape.DISAGREE})
+"""Shapes of which no single act is the cause, so that none can be compared."""
 
 
 def cause_of(slice_: Slice) -> Cause | None:
     """Why the claim broke; None if none did."""
     if slice_.violation is None:
         return None
-    return attrs.evolve(next(causes_of(slice_)), setting=setting.said(slice_.trace))
+    return attrs.evolve(_chosen(slice_), setting=setting.said(slice_.trace))
 
 
-def causes_of(slice_: Slice) -> Iterator[Cause]:
-    """All causes that the trace shows, the best first; the last says that none is known."""
-    is_of_state = _is_of_state(slice_)
-    yield from chain(
-        death.found(slice_),
-        disagreement.found(slice_),
-        _gone(slice_),
-        lost_reply.found(slice_),
-        unread.found(slice_),
-        outlived.found(slice_),
-        half_done.mixed(slice_) if is_of_state else (),
-        overtaken.by_rule(slice_),
-        old_news.found(slice_),
-        _behind(slice_, lost_reply.found, unread.found, overtaken.by_rule, old_news.acted_on),
-        lost_reply.of_a_dead_life(slice_),
-        old_news.miscounted(slice_),
-        unread.weaker(slice_),
-        half_done.found(slice_),
-        () if is_of_state else half_done.mixed(slice_),
-        lost_reply.weaker(slice_),
-        old_news.weaker(slice_),
-        in_vain.found(slice_),
-        _behind(slice_, unread.weaker),
-        lost_reply.given_up(slice_),
-        half_done.alone(slice_),
-        old_news.told(slice_),
-        overtaken.by_order(slice_),
+def _chosen(slice_: Slice) -> Cause:
+    """What the finders tell of an act that the twin confirms; else what the twin tells."""
+    violation = slice_.violation
+    assert violation is not None
+    first = next(causes_of(slice_))
+    if first.shape in ALONE or not _is_of_scenario(slice_):
+        return first
+    is_end = bool(slice_.steps) and violation.step >= slice_.steps[-1].number
+    side = PlayedSide(slice_.trace, slice_.knowledge, slice_.requests)
+    compared = compared_with(side, violation, slice_.named_keys, is_end=is_end)
+    for cause in causes_of(slice_):
+        if agrees(compared, cause):
+            return cause
+    return (
+        next(_told(slice_, compared), None)
+        or next(_weaker(slice_, compared, {Why.SAME}), None)
+        or _left_over(slice_, compared)
+        or next(_weaker(slice_, compared, {*Why} - {Why.SAME}), None)
+        or (first if first.is_told else None)
+        or next(filter(None, (never_came.told(slice_, each) for each in compared.named)), None)
+        or without.told(slice_, compared, first)
     )
-    yield _unknown(slice_)
 
 
-def _is_of_state(slice_: Slice) -> bool:
-    """Whether the claim broke by what is there, though it was found at a record: the Violation
-    names no object, and is about no write."""
-    is_named = not slice_.named_keys.isdisjoint(slice_.knowledge.versions)
-    return not is_named and not any(act.versions for act in slice_.breaking)
+def _is_of_scenario(slice_: Slice) -> bool:
+    """Whether the scenario makes that claim, and its World is known: then it can be asked again."""
+    violation, world = slice_.violation, slice_.trace.played_in
+    if violation is None or world is None:
+        return False
+    return any(claim.name == violation.invariant for claim in world.judge.own)
 
 
-def _gone(slice_: Slice) -> Iterator[Cause]:
-    """Who is gone and waited for; first by what it left half done, if it did."""
-    for cause in gone.found(slice_):
-        for half in half_done.found(slice_):
-            if (half.actor, half.step) == (cause.actor, cause.step):
-                yield half
-        yield cause
+def _is_known(compared: Compared) -> bool:
+    """Whether it is known of some act why it is not as in the twin."""
+    return any(deed.is_strong for deed in compared.deeds)
 
 
-def _behind(slice_: Slice, *finders: Callable[[Slice], Iterator[Cause]]) -> Iterator[Cause]:
-    """What was wrong before an act that only reports it; with what that act was, at the end."""
-    for behind in all_behind(slice_):
-        for cause in chain(*(find(behind) for find in finders)):
-            if cause.actor != behind.reporter.actor and behind.has(cause.since):
-                so = f"; so {reported(behind.reporter, behind.words)}"
-                text = sentence(cause.text.removesuffix("."), (so, ""))
-                yield attrs.evolve(cause, text=text, also=(behind.reporter.step,))
+def agrees(compared: Compared, cause: Cause) -> bool:
+    """Whether the twin confirms what a finder tells: that this act is not as there, and why."""
+    is_known = _is_known(compared)
+    deeds = compared.deeds_of(cause.actor, cause.step)
+    if not deeds:
+        return _is_half_done(compared, cause)
+    for deed in deeds:
+        reason, since = deed.reason, cause.since
+        if not deed.is_strong:
+            is_so = not is_known and cause.shape is not CauseShape.UNKNOWN
+        elif reason.why in (Why.NEW_LIFE, Why.REFUSED, Why.RULE):
+            is_so = cause.shape is not CauseShape.UNKNOWN
+        elif reason.why is Why.NO_ANSWER:
+            is_so = cause.shape is CauseShape.DID_IT_HAPPEN
+        else:
+            is_so = since is not None and since.key == reason.key
+        if is_so:
+            return True
+    return False
 
 
-def _unknown(slice_: Slice) -> Cause:
-    """What was done last, what was late, and that it is not known to be the cause."""
-    act = next(iter(slice_.breaking), None)
-    late = _late(slice_)
-    if act is None:
-        assert slice_.violation is not None
-        text = sentence(
-            "No write or record is shown to have broken this",
-            (f"; {late}" if late else "", ""),
-            ("; the cause is not known", ""),
+def _is_half_done(compared: Compared, cause: Cause) -> bool:
+    """Whether it tells of a crash of who did, in its next life, what broke the claim; or of who has
+    not done what the twin has done."""
+    best = compared.deeds[:1]
+    if best and best[0].is_strong:
+        is_reborn = best[0].reason.why is Why.NEW_LIFE and cause.shape in OF_A_CRASH
+        return is_reborn and best[0].effect.act.actor == cause.actor
+    never = next(iter(compared.missing), None)
+    if never is None or never.actor != cause.actor or cause.shape is CauseShape.UNKNOWN:
+        return False
+    # A record has a name and no object.
+    is_it = cause.did in (never.what, cause.did.split()[0])
+    return is_it or cause.shape in OF_A_CRASH
+
+
+def _told(slice_: Slice, compared: Compared) -> Iterator[Cause]:
+    """What the twins tell by themselves, the best first."""
+    for deed in compared.deeds:
+        for reason in deed.reasons if deed.is_strong else ():
+            told = TOLD[reason.why]
+            if not reason.is_strong:
+                break
+            one = attrs.evolve(deed, reasons=(reason,))
+            one = first_after(one) if reason.why in (Why.NO_ANSWER, Why.STRUCK) else one
+            if (cause := told(slice_, one, acted(one.effect.act))) is not None:
+                yield _carried_out(one, cause)
+    for missing in compared.missing:
+        if (cause := never_came.told(slice_, missing)) is not None:
+            yield cause
+
+
+def _weaker(slice_: Slice, compared: Compared, why: Collection[Why]) -> Iterator[Cause]:
+    """What is not as in the twin for one of these reasons, and went by what was so."""
+    for deed in compared.deeds:
+        if not deed.is_strong and not deed.is_typed and deed.reason.why in why:
+            cause = TOLD[deed.reason.why](slice_, deed, acted(deed.effect.act))
+            if cause is not None:
+                yield _carried_out(deed, cause)
+
+
+def _carried_out(deed: UnlikeAct, cause: Cause) -> Cause:
+    """The same, with what went by it and broke the claim, at the end."""
+    if deed.carried_out_by is None:
+        return cause
+    by = deed.carried_out_by.act
+    text = sentence(cause.text.removesuffix("."), (f"; so {acted(by)}", ""))
+    return attrs.evolve(cause, text=text, also=(*cause.also, by.step))
+
+
+def _left_over(slice_: Slice, compared: Compared) -> Cause | None:
+    """The first that a finder tells of an act that is not as in the twin, or broke the claim, or is
+    what such an act went by."""
+    if not compared.twins:
+        return None
+    pair = Pair(PlayedSide.of(slice_.trace), compared.twins[0].side, (), ())
+    for cause in causes_of(slice_):
+        if cause.shape is CauseShape.UNKNOWN:
+            continue
+        acts = [e for e in pair.bad.effects if (e.act.actor, e.step) == (cause.actor, cause.step)]
+        is_about = cause.step in compared.behind or any(
+            each.step == cause.step for one in compared.about for each in one.effects
         )
-        return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)
-    why = _decided(slice_, act)
-    text = sentence(
-        f"{acted(act)}, and that broke it: {why}"
-        if why
-        else f"{acted(act)}, and that broke it; the trace shows no more of why",
-        (f"; {late}" if late else "", ""),
-    )
-    return Cause.of(CauseShape.UNKNOWN, act, text)
-
-
-def _decided(slice_: Slice, act: Act) -> str:
-    """What the actor itself has recorded of the decision that an act follows from; of a record,
-    what it says after a colon; or empty."""
-    if act.record is not None:
-        return act.record.said.partition(": ")[2]
-    number = slice_.causality.steps[act.step].because
-    records = (each.record for each in slice_.knowledge.acts if each.record is not None)
-    found = next((record for record in records if record.number == number), None)
-    return f"it {found.said}" if found is not None and SAID in found.facts else ""
-
-
-def _late(slice_: Slice) -> str:
-    """The last thing that was held back, and what came before it for that; or empty."""
-    for held in reversed([step for step in slice_.steps if step.kind == HOLD]):
-        option, freed = held.option, slice_.freed(held)
-        between = slice_.steps[held.number : freed.number - 1] if freed is not None else []
-        done = [step for step in between if step.option.is_effect]
-        if done:
-            what = withheld(option.label, option.verb, option.key, f"{option.actor}'s")
-            return f"{what} was late, after {_said(done[-1])}"
-    return ""
-
-
-def _said(step: Step) -> str:
-    option = step.option
-    if step.kind == FAULT:
-        said: str = option.fault.describe(option.key)
-        return said
-    return withheld(step.kind, option.verb, option.key, f"{option.actor}'s")
+        if is_about or any(pair.how(each) is not Parted.SAME for each in acts):
+            return cause
+    return None

@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from testbed.objects.meta import changed_fields
-from testbed.story.beat import Beat, Weight
 from testbed.story.knowledge import Act, Known, StaleAct, Version, changed_nothing
-from testbed.story.lateness import Lateness
+from testbed.story.lateness import Beat, Lateness, Weight
 from testbed.story.opening import cause_of
 from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.story.slice import Slice

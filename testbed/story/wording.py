@@ -8,7 +8,8 @@ from testbed.store.change import Change
 from testbed.story.knowledge import Act, Known, Version
 from testbed.story.sightings import GET, LIST, WROTE
 from testbed.story.values import shown, tells_messages
-from testbed.words import past
+from testbed.turns.trace import Step
+from testbed.words import past, withheld
 
 FIELDS_MAX = 2
 SAID_MAX = 9
@@ -17,6 +18,8 @@ TURNS_MIN = 5
 """This many writes of one object, each by another actor than the one before, are a to and fro."""
 NODE = "spec.node_name"
 DELETED = "meta.deleted_ms"
+GENERATION = "meta.generation"
+"""It only counts the changes of other fields."""
 EVICT = "evict"
 PHASE, REASON = "status.phase", "status.reason"
 RUNNING, FAILED = "Running", "Failed"
@@ -73,9 +76,10 @@ def reported(act: Act, words: set[str]) -> str:
     status.phase of pods/default/c to "Failed" (step 46)`."""
     for version in act.versions:
         old, new = version.change.old, version.change.new
-        for field in changed_fields(old.value, new.value) if old and new else ():
+        fields = changed_fields(old.value, new.value) if old and new else ()
+        for field in fields:
             value = field_of(new.value, field) if new else None
-            if str(value) in words:
+            if str(value) in words and not field.endswith("_ms"):
                 what = f"set {field} of {version.key} to {shown(value)}"
                 return f"{act.actor} {what} (step {act.step})"
     return acted(act)
@@ -119,7 +123,8 @@ def believed(known: Known, version: Version, field: str = "", what: str = "") ->
     fields = [field] if field else list(changed_fields(entry.value, change.new.value))
     if not fields:
         return f"{key} was as at rv {entry.revision}"
-    first = next((each for each in fields if each in STATES), fields[0])
+    telling = [each for each in fields if each != GENERATION] or fields
+    first = next((each for each in telling if each in STATES), telling[0])
     was = field_of(entry.value, first)
     if first in STATES:
         empty, full = STATES[first]
@@ -204,6 +209,12 @@ def to_and_fro(versions: list[Version]) -> list[Version]:
             break
         turns.append(version)
     return turns[::-1]
+
+
+def came(step: Step) -> str:
+    """What an actor got in that Step: `the answer to its bind of pods/default/a`."""
+    option = step.option
+    return withheld(step.kind, option.verb, option.key)
 
 
 def listed(names: list[str]) -> str:

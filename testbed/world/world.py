@@ -62,6 +62,8 @@ class World:
 
     client_for: Callable[[Table, Wire, Life], Client] = Client
     """Makes the Client of each life."""
+    chooser: Chooser | None = None
+    """Who chooses in its Run; None until it is prepared."""
 
     def __init__(
         self,
@@ -311,6 +313,7 @@ class World:
         self.trace = trace or Trace({})
         self.trace.header.update(header_of(self))
         self.trace.played_in = self if self.trace.keep else None
+        self.chooser = chooser
         self._play = Play(self, chooser, plan, self.trace)
         self._play.begin()
         return True

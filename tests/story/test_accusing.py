@@ -15,8 +15,8 @@ from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
+from testbed.story.candidates import causes_of
 from testbed.story.cause import WORDS_MAX, Cause, CauseShape
-from testbed.story.opening import causes_of
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.option import ANSWER, DELIVER, FAULT, SERVE, START

@@ -171,9 +171,12 @@ OPERATORS = {
         ("user",),
     ),
 }
-REPORT = Truth(OLD, "south", "evict pods/default/web-2", "")
 ARRIVALS = {
-    "outage": Fresh(REPORT, ("before kubelet's update/status of it came",), ("watchman",)),
+    "outage": Fresh(
+        Truth(OLD, "south", "evict pods/default/web-2", "north evict pods/default/web-1"),
+        ("so watchman recorded outage",),
+        ("watchman evicted",),
+    ),
     "late_archive": Fresh(
         Truth(OLD, "cleaner", "delete notes/default/job", ""),
         (
@@ -183,7 +186,7 @@ ARRIVALS = {
     ),
     "no_matter": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
-        ("shows no more of why",),
+        ("no Run was found that shows why",),
         ("archivist",),
         """
 holds:

@@ -10,9 +10,9 @@ from testbed.faults.crash import Crash
 from testbed.faults.restart import Restart
 from testbed.invariant import Claim, Evidence, always, eventually, quiescent
 from testbed.objects import Note
+from testbed.story.candidates import causes_of
 from testbed.story.cause import Cause, CauseShape
 from testbed.story.diagram import Row, Rows
-from testbed.story.opening import causes_of
 from testbed.story.sentences import Sentences
 from testbed.story.slice import Slice
 from testbed.turns.pending import Alternatives, Options

@@ -27,9 +27,9 @@ from testbed.races.race import Hold, Race
 from testbed.races.race_chooser import Raced
 from testbed.store.change import Change, Entry
 from testbed.store.footprint import Marks
-from testbed.story.beat import Beat, Weight
 from testbed.story.diagram import Rows, diagram
 from testbed.story.knowledge import Version, changed_nothing
+from testbed.story.lateness import Beat, Weight
 from testbed.story.sentences import SENTENCES_MAX, WHYS_MAX, Sentences
 from testbed.story.slice import Slice
 from testbed.story.wording import changed, did

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from testbed.objects.event import Event
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.footprint import has_read
+from testbed.story.believing import still_there
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
-from testbed.story.left import still_there
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import EVICT, acted, did, wrote

@@ -23,10 +23,11 @@ def found(slice_: Slice) -> Iterator[Cause]:
     for sent in reversed(slice_.requests.all):
         is_vain = sent.parts and changed_nothing(sent.parts[-1]) and not sent.changes
         if is_vain and sent.key in keys and sent.step <= end and not _made_good(slice_, sent):
-            yield from _of(slice_, sent)
+            yield from of(slice_, sent)
 
 
-def _of(slice_: Slice, sent: Sent) -> Iterator[Cause]:
+def of(slice_: Slice, sent: Sent) -> Iterator[Cause]:
+    """Why that write changed nothing."""
     act = Act(sent.step, sent.asked, sent.path, sent.actor, sent.word)
     did = f"{sent.word} {sent.key}"
     said = f"{sent.actor} {past(sent.word)} {sent.key} to what it was already (step {sent.step})"

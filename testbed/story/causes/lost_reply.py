@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.objects.event import Event
+from testbed.story.believing import slow_write
 from testbed.story.cause import Cause, CauseShape, named, sentence
 from testbed.story.knowledge import Act, Version
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
-from testbed.story.slowness import slow_write
 from testbed.story.wording import acted
 
 

@@ -19,15 +19,14 @@ from testbed.objects.event import Event
 from testbed.objects.meta import UNSET, changed_fields, field_of
 from testbed.store.change import plural_of
 from testbed.store.footprint import has_read
-from testbed.story.cause import Cause, CauseShape, before_its_own, fitting, sentence
-from testbed.story.knowledge import Act, Known, StaleAct, Version
-from testbed.story.left import still_there
+from testbed.story.believing import believing, still_there
+from testbed.story.cause import Cause, CauseShape, before_its_own, sentence
+from testbed.story.knowledge import Act, StaleAct, Version
 from testbed.story.promises import uncounted
 from testbed.story.requests import Sent
 from testbed.story.sightings import GET, LIST, WROTE
 from testbed.story.slice import Slice
-from testbed.story.slowness import slow
-from testbed.story.wording import NODE, acted, believed, did_where, known_by, wrote
+from testbed.story.wording import NODE, acted, believed, wrote
 
 BIND, PODS = "bind", "pods"
 LEARNED = {LIST: "listed", GET: "read"}
@@ -163,13 +162,6 @@ def _takes_room(version: Version) -> bool:
     return bool(node) and (old is None or field_of(old.value, NODE) != node)
 
 
-def _from(known: Known, since: Version) -> str:
-    """From which server it was known, if that was behind."""
-    sighting = known.sighting
-    is_behind = sighting.server and since.step < sighting.read
-    return f" from {sighting.server}, which was behind," if is_behind else ""
-
-
 def _matters(slice_: Slice, stale: StaleAct) -> bool:
     """Whether it has to do with what the Violation names."""
     key, act = stale.known.key, stale.act
@@ -193,53 +185,8 @@ def _stale(slice_: Slice, some: list[StaleAct]) -> Iterator[Cause]:
 def _believing(
     slice_: Slice, stale: StaleAct, head: str, link: str = ", believing that", still: str = ""
 ) -> Cause:
-    """`…, believing that …, as it listed at rv 4 (step 5); false since …`; at the end what came of
-    it, if there is room."""
-    act, known, missed = stale.act, stale.known, stale.missed
-    gone, again = _replaced(slice_, act, known)
-    if gone is not None and known.entry is not None:
-        rv = known.entry.revision
-        is_same = known.key in act.keys or act.record is not None
-        text = sentence(
-            f"{head}, taking it for the one it knew{_from(known, gone)} at rv {rv};"
-            if is_same
-            else f"{head}{link} {known.key} was there, as at rv {rv};",
-            wrote(gone, "that" if is_same else "it"),
-            (
-                f", and {again.actor} {did_where(again, 'it')} again" if again is not None else "",
-                "",
-            ),
-            (still, ""),
-        )
-        return Cause.of(CauseShape.OLD_NEWS, act, text, gone)
-    since = next(filter(slice_.is_spoken_of, missed), missed[0])
-    own = "it" if known.key in act.keys else ""
-    how, late = known_by(known, since), slow(slice_, act, known, since)
-    belief = believed(known, since, _field(slice_, since), own)
-    if known.entry is None and since.change.old is not None:
-        # It was made by one, and the write that matters is of another: who knew of none of it.
-        start, end = f"{head}, not knowing of {known.key}", f"; {wrote(since, 'it')}"
-    else:
-        start, end = f"{head}{link} {belief}", f"; false since {wrote(since, 'it')}"
-    shown = [(start, f", {how}", end, late), (start, end, late)]
-    if slice_.is_behind:
-        shown = shown[1:]
-    shown += [(start, f", {how}", end), (start, end)]
-    text = fitting(*((*parts, still) for parts in shown), *shown)
-    return Cause.of(CauseShape.OLD_NEWS, act, text, since)
-
-
-def _replaced(slice_: Slice, act: Act, known: Known) -> tuple[Version | None, Version | None]:
-    """The write that removed the object before the act, and the one that made another one of its
-    name, if any did."""
-    if known.entry is None:
-        return None, None
-    versions = slice_.knowledge.versions.get(known.key, [])
-    later = [v for v in versions if known.entry.revision < v.revision and v.step < act.step]
-    gone = next((v for v in later if v.change.new is None), None)
-    if gone is None:
-        return None, None
-    return gone, next((v for v in later if v.change.old is None), None)
+    since = next(filter(slice_.is_spoken_of, stale.missed), stale.missed[0])
+    return believing(slice_, stale, since, head, _field(slice_, since), link=link, still=still)
 
 
 def _field(slice_: Slice, version: Version) -> str:
@@ -307,7 +254,7 @@ def _checked(slice_: Slice, act: Act) -> Iterator[Cause]:
     for at, what in sent.checked() if sent is not None else ():
         for version in _between(slice_, what, at, act):
             text = sentence(
-                f"{acted(act)} on a check made before (step {at}):",
+                f"{acted(act)} on a check that its server had made before (step {at}):",
                 f"{wrote(version)}, between the check and the write",
             )
             yield Cause.of(CauseShape.OLD_NEWS, act, text, version)
@@ -354,7 +301,7 @@ def _refused(slice_: Slice) -> Iterator[Cause]:
                 # otherwise when it is told, if it goes by what it had taken from a queue.
                 yield _believing(slice_, deed, acted(deed.act))
             link = f": {sent.actor} believed that"
-            still = still_there(slice_, [sent.key])
+            still = still_there(slice_, [sent.key]) or f"; {sent.actor} never did it again"
             cause = _believing(slice_, stale, f"{head}(step {sent.step})", link, still)
             yield attrs.evolve(cause, did=f"{sent.word} {sent.key}")
 

@@ -8,17 +8,41 @@ assembled, with the guard off and with it on, and compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import attrs
+
+from testbed.client.actor import made_by
 from testbed.switches import PROFILE
 from testbed.turns.trace import Trace
 
 OFF, GUARD = "off", "guard"
 CITED = re.compile(r" \([A-Z]+-\d+(?:, [A-Z]+-\d+)*\)|(?<=\()[A-Z]+-\d+, ")
 """A requirement that the docstring of a switch cites: no reader of a story has the list."""
+PLAIN = (bool, int, str)
+"""Of a field of such a type, both values can be told."""
 PARTS_MAX = 3
 """If more parts than this are set otherwise, they are counted, and not named."""
+
+
+@attrs.frozen
+class Differing:
+    """One thing that the guard sets otherwise."""
+
+    who: tuple[str, ...]
+    """The actors and Endpoints, or the object."""
+    what: str
+    """The switch, or the field."""
+    here: str
+    there: str
+    doc: str = ""
+    """What a switch does, as its component says."""
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether it is the profile, of which other switches follow."""
+        return self.what == PROFILE
 
 
 def said(trace: Trace) -> str:
@@ -28,18 +52,49 @@ def said(trace: Trace) -> str:
     make: Callable[..., Any] | None = getattr(world, "again", None)
     if make is None or world.switches.get(GUARD) != OFF:
         return ""
-    differing = world.in_force.differing(make(guard="on").in_force)
-    profiles = [each for each in differing if each[0] == PROFILE]
-    found = profiles or list(differing)
-    if len(found) != 1:
-        return ""
-    switch, here, there = found[0]
-    parts = differing[found[0]]
-    who = _listed(parts) if len(parts) <= PARTS_MAX else f"{len(parts)} components"
-    doc = CITED.sub("", world.in_force.says(parts[0], switch))
-    run = "runs" if len(parts) == 1 else "run"
-    head = f"{who} {run} with {switch}={here}, which the guard sets to {there}"
-    return f'{head}: "{doc}"' if doc else f"{head}."
+    differing_ = differing(world, make(guard="on"))
+    found = [each for each in differing_ if each.is_profile] or differing_
+    if len(found) != 1 or found[0].what == GUARD:
+        return ""  # that a guard sets a guard says nothing
+    one = found[0]
+    who = _listed([*one.who]) if len(one.who) <= PARTS_MAX else f"{len(one.who)} components"
+    run = "runs" if len(one.who) == 1 else "run"
+    head = f"{who} {run} with {one.what}={one.here}, which the guard sets to {one.there}"
+    return f'{head}: "{one.doc}"' if one.doc else f"{head}."
+
+
+def differing(world: Any, other: Any) -> list[Differing]:
+    """What is set otherwise in another World of the same scenario: switches of components; if none
+    is, the fields of actors."""
+    found = [
+        Differing(
+            tuple(parts), switch, here, there,
+            CITED.sub("", world.in_force.says(parts[0], switch)),
+        )
+        for (switch, here, there), parts in world.in_force.differing(other.in_force).items()
+    ]  # fmt: skip
+    return found or list(_of_fields(world, other))
+
+
+def _of_fields(world: Any, other: Any) -> Iterator[Differing]:
+    by: dict[tuple[str, str, str], list[str]] = {}
+    for name, role in sorted(world.table.roles.items()):
+        theirs = other.table.roles.get(name)
+        if theirs is None:
+            continue
+        one, two = made_by(role.factory), made_by(theirs.factory)
+        if type(one) is not type(two) or not attrs.has(type(one)):
+            continue
+        for field in attrs.fields(type(one)):
+            was, now = getattr(one, field.name), getattr(two, field.name)
+            if type(was) in PLAIN and type(was) is type(now) and was != now:
+                by.setdefault((field.name, _shown(was), _shown(now)), []).append(name)
+    for (field_name, here, there), names in by.items():
+        yield Differing(tuple(names), field_name, here, there)
+
+
+def _shown(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 def _listed(parts: list[str]) -> str:

@@ -1,0 +1,136 @@
+"""Candidates: all causes that a trace shows by itself, the best first.
+
+Each shape looks for itself. They come in an order of how much the trace must show before it can be
+said: a to and fro takes many turns, a crash for good takes another Run in which the claim holds
+without it, a lost reply takes a fault, a broken promise takes a field that says so. Old news is
+common, and half done is what is left when all that an actor knew was true. What the Violation is
+about comes before what only led to it. A death has a cause of its own: the error that was not
+caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import attrs
+
+from testbed.story.behind import all_behind
+from testbed.story.cause import BROKE, NOBODY, Cause, CauseShape, sentence
+from testbed.story.causes import (
+    death,
+    disagreement,
+    gone,
+    half_done,
+    in_vain,
+    lost_reply,
+    old_news,
+    outlived,
+    overtaken,
+    unread,
+)
+from testbed.story.deciding import decided, is_worded
+from testbed.story.slice import Slice
+from testbed.story.wording import acted, reported
+from testbed.turns.option import FAULT, HOLD
+from testbed.turns.trace import Step
+from testbed.words import withheld
+
+
+def causes_of(slice_: Slice) -> Iterator[Cause]:
+    """All causes that the trace shows, the best first; the last says that none is known."""
+    is_of_state = _is_of_state(slice_)
+    yield from chain(
+        death.found(slice_),
+        disagreement.found(slice_),
+        _gone(slice_),
+        lost_reply.found(slice_),
+        unread.found(slice_),
+        outlived.found(slice_),
+        half_done.mixed(slice_) if is_of_state else (),
+        overtaken.by_rule(slice_),
+        old_news.found(slice_),
+        _behind(slice_, lost_reply.found, unread.found, overtaken.by_rule, old_news.acted_on),
+        lost_reply.of_a_dead_life(slice_),
+        old_news.miscounted(slice_),
+        unread.weaker(slice_),
+        half_done.found(slice_),
+        () if is_of_state else half_done.mixed(slice_),
+        lost_reply.weaker(slice_),
+        old_news.weaker(slice_),
+        in_vain.found(slice_),
+        _behind(slice_, unread.weaker),
+        lost_reply.given_up(slice_),
+        half_done.alone(slice_),
+        old_news.told(slice_),
+        overtaken.by_order(slice_),
+    )
+    yield _unknown(slice_)
+
+
+def _is_of_state(slice_: Slice) -> bool:
+    """Whether the claim broke by what is there, though it was found at a record: the Violation
+    names no object, and is about no write."""
+    is_named = not slice_.named_keys.isdisjoint(slice_.knowledge.versions)
+    return not is_named and not any(act.versions for act in slice_.breaking)
+
+
+def _gone(slice_: Slice) -> Iterator[Cause]:
+    """Who is gone and waited for; first by what it left half done, if it did."""
+    for cause in gone.found(slice_):
+        for half in half_done.found(slice_):
+            if (half.actor, half.step) == (cause.actor, cause.step):
+                yield half
+        yield cause
+
+
+def _behind(slice_: Slice, *finders: Callable[[Slice], Iterator[Cause]]) -> Iterator[Cause]:
+    """What was wrong before an act that only reports it; with what that act was, at the end."""
+    for behind in all_behind(slice_):
+        for cause in chain(*(find(behind) for find in finders)):
+            if cause.actor != behind.reporter.actor and behind.has(cause.since):
+                so = f"; so {reported(behind.reporter, behind.words)}"
+                text = sentence(cause.text.removesuffix("."), (so, ""))
+                yield attrs.evolve(cause, text=text, also=(behind.reporter.step,))
+
+
+def _unknown(slice_: Slice) -> Cause:
+    """What was done last, what was late, and that it is not known to be the cause."""
+    act = next(iter(slice_.breaking), None)
+    late = _late(slice_)
+    if act is None:
+        assert slice_.violation is not None
+        text = sentence(
+            f"{NOBODY} is shown to have broken this",
+            (f"; {late}" if late else "", ""),
+            ("; the cause is not known", ""),
+        )
+        return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)
+    why = decided(slice_, act) if act.record is not None or is_worded(slice_, act) else ""
+    text = sentence(
+        f"{acted(act)}{BROKE}: {why}"
+        if why
+        else f"{acted(act)}{BROKE}; the trace shows no more of why",
+        (f"; {late}" if late else "", ""),
+    )
+    return Cause.of(CauseShape.UNKNOWN, act, text)
+
+
+def _late(slice_: Slice) -> str:
+    """The last thing that was held back, and what came before it for that; or empty."""
+    for held in reversed([step for step in slice_.steps if step.kind == HOLD]):
+        option, freed = held.option, slice_.freed(held)
+        between = slice_.steps[held.number : freed.number - 1] if freed is not None else []
+        done = [step for step in between if step.option.is_effect]
+        if done:
+            what = withheld(option.label, option.verb, option.key, f"{option.actor}'s")
+            return f"{what} was late, after {_said(done[-1])}"
+    return ""
+
+
+def _said(step: Step) -> str:
+    option = step.option
+    if step.kind == FAULT:
+        said: str = option.fault.describe(option.key)
+        return said
+    return withheld(step.kind, option.verb, option.key, f"{option.actor}'s")

@@ -1,0 +1,231 @@
+"""Never came: what would have made the claim hold was not done, or too late, or for nothing.
+
+1. It was asked, and refused or lost, and never asked again.
+2. It was asked, and changed nothing: another had done the same, or its actor went by old news.
+3. Its actor did not ask, since it knew otherwise, or was struck, or took something else first.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from testbed.story.believing import believing
+from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.deciding import decided
+from testbed.story.knowledge import Act, StaleAct, changed_nothing
+from testbed.story.requests import CRASHED, Sent
+from testbed.story.slice import Slice
+from testbed.story.twins.compared import Missing, upstream
+from testbed.story.twins.looking_back import why_missing
+from testbed.story.twins.reason import Reason, Why
+from testbed.story.wording import acted, came, did, did_where, own_of, wrote
+from testbed.turns.option import FAULT
+from testbed.turns.trace import SAID
+from testbed.words import past
+
+
+def told(slice_: Slice, missing: Missing) -> Cause | None:
+    """Why that effect of the twin is not here, or too late."""
+    missing = upstream(missing, slice_.end)
+    stood, reason = why_missing(missing.pair, missing.effect, slice_.end)
+    for find in (_in_vain, _struck, _knew, _late, _instead, _again, _said, _knew_so):
+        cause = find(slice_, missing, stood, reason)
+        if cause is None:
+            continue
+        so = missing.so
+        if so is None or so.step <= cause.step:
+            return cause
+        text = sentence(cause.text.removesuffix("."), (f"; so {acted(so.act)}", ""))
+        return attrs.evolve(cause, text=text, also=(*cause.also, so.step))
+    return None
+
+
+def _did(missing: Missing) -> str:
+    """What it was, as people say it: `bound pods/default/a`, `recorded ready`."""
+    version, record = missing.effect.version, missing.effect.record
+    if version is not None:
+        return did(version, missing.key)
+    return f"recorded {record.name}" if record is not None else ""
+
+
+def _like_it(slice_: Slice, missing: Missing) -> list[Sent]:
+    """The requests of the same actor for the same, here, the last first."""
+    wanted = missing.effect.sent
+    if wanted is None:
+        return []
+    return [
+        sent
+        for sent in reversed(slice_.requests.all)
+        if (sent.actor, sent.verb, sent.key) == (wanted.actor, wanted.verb, wanted.key)
+        and sent.step <= slice_.end
+    ]
+
+
+def _refused(slice_: Slice, missing: Missing) -> Cause | None:
+    """That it was refused, and never asked again; with what its actor had counted on, if that was
+    not so."""
+    sent = _in_vain_of(slice_, missing)
+    if sent is None or not sent.refused:
+        return None
+    stood, reason = why_missing(missing.pair, missing.effect, slice_.end)
+    head = (
+        f"{sent.actor}'s {sent.word} of {sent.key} was refused, {sent.refused} "
+        f"(step {sent.step}), and {sent.actor} never did it again"
+    )
+    if not reason.is_strong or reason.since is None or reason.known is None:
+        text = sentence(head)
+        return Cause(CauseShape.HALF_DONE, text, sent.actor, missing.what, None, sent.step)
+    stale, link = StaleAct(stood, reason.known, (reason.since,)), ": it had believed that"
+    cause = believing(slice_, stale, reason.since, head, reason.field, link=link)
+    return attrs.evolve(cause, did=missing.what, step=sent.step)
+
+
+def _in_vain_of(slice_: Slice, missing: Missing) -> Sent | None:
+    """(1) The last such request, if it came to nothing."""
+    sent = next(iter(_like_it(slice_, missing)), None)
+    if sent is None or sent.changes or sent.why == CRASHED or not (sent.refused or sent.let_go):
+        return None
+    return sent
+
+
+def _in_vain(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    sent = _in_vain_of(slice_, missing)
+    if sent is None or sent.refused:
+        return _refused(slice_, missing)
+    text = sentence(
+        f"{sent.actor}'s {sent.word} of {sent.key} {sent.unanswered} and had no effect",
+        f"(step {sent.step}), and {sent.actor} never did it again",
+    )
+    return Cause(CauseShape.HALF_DONE, text, sent.actor, missing.what, None, sent.step)
+
+
+def _knew(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(2) and (3) What its task knew otherwise when it did otherwise."""
+    since = reason.since
+    if since is None or not reason.is_strong:
+        return None
+    head = _head(missing, stood)
+    if reason.known is None or since.actor == missing.actor:
+        text = sentence(f"{head}, not knowing of {reason.key}; {wrote(since, 'it')}")
+        return Cause(CauseShape.OLD_NEWS, text, missing.actor, missing.what, since, stood.step)
+    stale = StaleAct(stood, reason.known, (since,))
+    cause = believing(slice_, stale, since, head, reason.field)
+    return attrs.evolve(cause, did=missing.what)
+
+
+def _head(missing: Missing, stood: Act) -> str:
+    mine = missing.pair.request_like(missing.effect.sent)
+    if mine is None or mine.step != stood.step:
+        return f"{missing.actor} never {_did(missing)}"
+    how = "" if mine.changes else " to what it was already"
+    return f"{missing.actor} {past(mine.word)} {missing.key}{how} (step {mine.step})"
+
+
+def _struck(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) The last fault that struck its actor before, and the twin does not have."""
+    struck = [
+        step
+        for step in slice_.steps[: slice_.end]
+        if step.kind == FAULT and missing.actor in (step.option.actor, step.option.key)
+    ]
+    theirs = sum(
+        step.kind == FAULT and missing.actor in (step.option.actor, step.option.key)
+        for step in missing.pair.twin.steps
+    )
+    if len(struck) <= theirs:
+        return None
+    fault = struck[-1]
+    said = fault.option.fault.describe(fault.option.key)
+    text = sentence(
+        f"{said} (step {fault.number}) before it could {missing.what},",
+        " which never came in time",
+    )
+    return Cause(CauseShape.HALF_DONE, text, missing.actor, missing.what, None, fault.number)
+
+
+def _late(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) What its actor saw later than in the twin, or never."""
+    if reason.why is not Why.ORDER or reason.late is None:
+        return None
+    head = f"{missing.actor} never {_did(missing)}: {came(reason.late)}"
+    head += f" came (step {reason.came})" if reason.came else " never came"
+    first = reason.first if reason.came else None
+    after = f"only after {came(first)} (step {first.number})" if first is not None else ""
+    text = sentence(head, after)
+    return Cause(CauseShape.HALF_DONE, text, missing.actor, missing.what, None, stood.step)
+
+
+def _instead(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) What the same task asked for at that place, if that was something else."""
+    if missing.pair.request_like(missing.effect.sent) is not None:
+        return None
+    later = [
+        sent
+        for sent in slice_.requests.all
+        if sent.path == stood.path and sent.is_write and stood.decided <= sent.asked <= slice_.end
+    ]
+    if not later:
+        return None
+    sent = later[0]
+    acts = [act for act in slice_.knowledge.acts if act.step == sent.step and act.versions]
+    if acts:
+        done, why = did_where(own_of(acts[0])), decided(slice_, acts[0])
+        head = f"{missing.actor} {done} (step {sent.step}), and not {missing.key}"
+        text = sentence(head, (f"; {why}" if why else "", ""))
+    elif sent.refused:
+        text = sentence(
+            f"{missing.actor}'s {sent.word} of {sent.key} was refused, {sent.refused}",
+            f"(step {sent.step}), and it never {_did(missing)}",
+        )
+    else:
+        return None
+    return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, None, sent.step)
+
+
+def _is_worded(act: Act) -> bool:
+    return act.record is not None and SAID in act.record.facts
+
+
+def _again(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) A write of the same actor that changed nothing, and is not in the twin."""
+    for sent in reversed(slice_.requests.all):
+        is_extra = sent.actor == missing.actor and sent.parts and not missing.pair.in_twin(sent)
+        if is_extra and sent.step <= slice_.end and changed_nothing(sent.parts[-1]):
+            before = [
+                version
+                for version in slice_.knowledge.versions.get(sent.key, [])
+                if version.actor == sent.actor and version.step < sent.step
+            ]
+            own = before[-1] if before else None
+            had = f", as it had left it at rv {own.revision} (step {own.step})" if own else ""
+            text = sentence(
+                f"{sent.actor} {past(sent.word)} {sent.key} again, to what it was already",
+                f"(step {sent.step})",
+                (had, ""),
+                f"; it never {_did(missing)}",
+            )
+            return Cause(CauseShape.HALF_DONE, text, sent.actor, missing.what, own, sent.step)
+    return None
+
+
+def _knew_so(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) What its task knew, and was so."""
+    since = reason.since
+    if since is None or since.actor == missing.actor:
+        return None
+    text = sentence(f"{missing.actor} never {_did(missing)}; it knew that {wrote(since)}")
+    return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, since, stood.step)
+
+
+def _said(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) What its actor has last recorded of that object."""
+    acts = [act for act in slice_.knowledge.acts if act.step <= slice_.end]
+    # What it has put in a sentence says most.
+    for act in sorted(acts, key=lambda each: (not _is_worded(each), -each.step)):
+        record = act.record
+        if record is None or act.actor != missing.actor:
+            continue
+        if missing.key in record.speaks_of:
+            text = sentence(f"{act.actor} {record.said} (step {act.step})")
+            return Cause(CauseShape.UNKNOWN, text, act.actor, missing.what, None, act.step)
+    return None
