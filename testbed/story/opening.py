@@ -16,6 +16,7 @@ import attrs
 from testbed.story.candidates import causes_of
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.reasons import (
+    by_line,
     checked,
     in_other_order,
     never_came,
@@ -78,13 +79,15 @@ def _chosen(slice_: Slice) -> Cause:
     compared = compared_with(side, violation, slice_.named_keys, is_end=is_end)
     for cause in causes_of(slice_):
         if agrees(compared, cause):
-            return cause
+            never = None if cause.since or _is_known(compared) else _never(slice_, compared)
+            return never if never is not None and never.since is not None else cause
     return (
         next(_told(slice_, compared), None)
         or next(_weaker(slice_, compared, {Why.SAME}), None)
         or _left_over(slice_, compared)
         or next(_weaker(slice_, compared, {*Why} - {Why.SAME}), None)
         or (first if first.is_told else None)
+        or _by_line(slice_, compared)
         or next(filter(None, (never_came.told(slice_, each) for each in compared.named)), None)
         or without.told(slice_, compared, first)
     )
@@ -96,6 +99,12 @@ def _is_of_scenario(slice_: Slice) -> bool:
     if violation is None or world is None:
         return False
     return any(claim.name == violation.invariant for claim in world.judge.own)
+
+
+def _never(slice_: Slice, compared: Compared) -> Cause | None:
+    """Why what the twin has done never came here; the first that is known."""
+    found = (never_came.told(slice_, each) for each in compared.missing)
+    return next(filter(None, found), None)
 
 
 def _is_known(compared: Compared) -> bool:
@@ -150,14 +159,23 @@ def _told(slice_: Slice, compared: Compared) -> Iterator[Cause]:
             one = first_after(one) if reason.why in (Why.NO_ANSWER, Why.STRUCK) else one
             if (cause := told(slice_, one, acted(one.effect.act))) is not None:
                 yield _carried_out(one, cause)
-    for missing in compared.missing:
-        if (cause := never_came.told(slice_, missing)) is not None:
-            yield cause
+    if (never := _never(slice_, compared)) is not None:
+        yield never
+
+
+def _by_line(slice_: Slice, compared: Compared) -> Cause | None:
+    """By which line of the race what broke the claim is not as in the twin."""
+    for deed in compared.deeds:
+        if not deed.is_strong and not deed.is_typed and deed.reason.why is Why.SAME:
+            cause = by_line.told(slice_, deed, acted(deed.effect.act))
+            if cause is not None:
+                return _carried_out(deed, cause)
+    return None
 
 
 def _weaker(slice_: Slice, compared: Compared, why: Collection[Why]) -> Iterator[Cause]:
     """What is not as in the twin for one of these reasons, and went by what was so."""
-    for deed in compared.deeds:
+    for deed in sorted(compared.deeds, key=lambda each: not each.reason.is_missing):
         if not deed.is_strong and not deed.is_typed and deed.reason.why in why:
             cause = TOLD[deed.reason.why](slice_, deed, acted(deed.effect.act))
             if cause is not None:

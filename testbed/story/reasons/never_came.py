@@ -26,17 +26,21 @@ from testbed.words import past
 
 def told(slice_: Slice, missing: Missing) -> Cause | None:
     """Why that effect of the twin is not here, or too late."""
-    missing = upstream(missing, slice_.end)
+    last, missing = missing, upstream(missing, slice_.end)
     stood, reason = why_missing(missing.pair, missing.effect, slice_.end)
-    for find in (_in_vain, _struck, _knew, _late, _instead, _again, _said, _knew_so):
+    for find in FINDERS:
         cause = find(slice_, missing, stood, reason)
         if cause is None:
             continue
         so = missing.so
-        if so is None or so.step <= cause.step:
+        if missing is not last:
+            rest = f"; so {last.actor} never {_did(last)}"
+        elif so is not None and so.step > cause.step:
+            rest = f"; so {acted(so.act)}"
+            cause = attrs.evolve(cause, also=(*cause.also, so.step))
+        else:
             return cause
-        text = sentence(cause.text.removesuffix("."), (f"; so {acted(so.act)}", ""))
-        return attrs.evolve(cause, text=text, also=(*cause.also, so.step))
+        return attrs.evolve(cause, text=sentence(cause.text.removesuffix("."), (rest, "")))
     return None
 
 
@@ -217,6 +221,20 @@ def _knew_so(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cau
     return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, since, stood.step)
 
 
+def _ruled(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) Nothing: with the guard on, its actor goes by another rule."""
+    if missing.actor not in missing.twin.ruled:
+        return None
+    acts = [act for act in slice_.knowledge.acts if act.actor == missing.actor]
+    said = [act for act in acts if act.record and missing.key in act.record.speaks_of]
+    why = f": it {said[-1].record.said}" if said and said[-1].record is not None else ""
+    text = sentence(
+        f"{missing.actor} never {_did(missing)}, and would with the guard on, though it saw the",
+        f"same{why}",
+    )
+    return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, None, stood.step)
+
+
 def _said(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
     """(3) What its actor has last recorded of that object."""
     acts = [act for act in slice_.knowledge.acts if act.step <= slice_.end]
@@ -229,3 +247,7 @@ def _said(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause 
             text = sentence(f"{act.actor} {record.said} (step {act.step})")
             return Cause(CauseShape.UNKNOWN, text, act.actor, missing.what, None, act.step)
     return None
+
+
+FINDERS = (_in_vain, _struck, _knew, _late, _instead, _again, _ruled, _said, _knew_so)
+"""In the order of how much each explains."""

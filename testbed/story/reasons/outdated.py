@@ -16,7 +16,13 @@ def told(slice_: Slice, deed: UnlikeAct, head: str) -> Cause | None:
     known, since = reason.known, reason.since
     if since is None:
         return None
-    if since.actor == act.actor and since.step < act.decided:
+    if since.actor == act.actor and since.step > act.decided:
+        text = sentence(
+            f"{head}, which it had asked for before its own {since.word} of it",
+            f"at rv {since.revision} (step {since.step})",
+        )
+        return Cause.of(CauseShape.OLD_NEWS, act, text, since)
+    if since.actor == act.actor:
         return Cause.of(CauseShape.OLD_NEWS, act, before_its_own(head, since), since)
     stale = StaleAct(act, known, (since,)) if known is not None else None
     if stale is not None and slice_.is_same_anyway(stale, since):

@@ -139,7 +139,9 @@ def compared_with(
         if not some:
             some = list(_with_behind([each for each in made if isinstance(each, UnlikeAct)]))
         deeds += some
-        missing += [each for each in made if isinstance(each, Missing)]
+        never = [each for each in made if isinstance(each, Missing)]
+        deeds += _in_the_way(never, violation.step)
+        missing += never
         missing += _awaited(some)
     deeds.sort(key=_order)
     weak = [deed for deed in deeds if not deed.is_strong]
@@ -248,6 +250,22 @@ def _made_there(pair: Pair, twin: Twin, violation: Violation) -> Iterator[Missin
                 if is_it and pair.how(mine) is Parted.OTHER:
                     why = _why(pair, twin, mine, Parted.OTHER)
                     yield UnlikeAct(mine, Parted.OTHER, why, pair, twin)
+
+
+def _in_the_way(missing: Iterable[Missing], end: int) -> Iterator[UnlikeAct]:
+    """(3) What made what the task of such an act knew in its place, if it is known why that is not
+    as in the twin."""
+    for each in missing:
+        for never in (each, upstream(each, end)):
+            pair = never.pair
+            _, reason = why_missing(pair, never.effect, end)
+            for effect in pair.bad.effects:
+                if effect.version is None or effect.version is not reason.since:
+                    continue
+                how = pair.how(effect)
+                why = _why(pair, never.twin, effect, how) if how is not Parted.SAME else ()
+                if why and why[0].is_strong and not reason.is_strong:
+                    yield UnlikeAct(effect, how, why, pair, never.twin)
 
 
 def _named_there(

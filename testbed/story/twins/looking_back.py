@@ -16,6 +16,7 @@ from testbed.store.delivery import BOOKMARK
 from testbed.store.footprint import has_read
 from testbed.story.knowledge import Act, Known, Version
 from testbed.story.requests import CRASHED, Sent
+from testbed.story.sightings import WROTE
 from testbed.story.twins.pair import Pair, Parted, same_place
 from testbed.story.twins.reason import RANK, Reason, Why
 from testbed.story.twins.side import ASIDE, PlayedSide, TracedEffect, ident
@@ -23,6 +24,7 @@ from testbed.turns.happening import key_of
 from testbed.turns.option import ANSWER, DELIVER, FAULT
 from testbed.turns.trace import Step
 
+EVENTS = "events"
 KNOWN_MAX = 3
 """At most this many objects are told that a task knew otherwise."""
 Ranked = tuple[tuple[object, ...], Reason]
@@ -36,7 +38,9 @@ def reasons(pair: Pair, effect: TracedEffect, how: Parted) -> list[Reason]:
     other = pair.counterpart(effect)
     act = effect.act
     there = other.act.decided if other is not None else same_place(pair.bad, pair.twin, act)
-    overtaken = list(_overtaken(pair, effect)) if how is Parted.LATER else []
+    overtaken: list[Reason] = []
+    if how is Parted.LATER:
+        overtaken = [*_overtaken(pair, effect), *_came_last(pair, effect)]
     return _ranked([*overtaken, *_all(pair, effect, there)])
 
 
@@ -83,10 +87,20 @@ def _overtaken(pair: Pair, effect: TracedEffect) -> Iterator[Reason]:
         version = over.version
         if version is None or version.actor == act.actor:
             continue
+        # Of a kind that it never listed it has no news, and goes by none.
         known = pair.bad.known(act.path, over.key, act.decided)
-        is_met = known is not None or pair.bad.knowledge.has_read(act.actor, act.decided)
-        if is_met and (known is None or known.sighting.revision < version.revision):
+        if known is not None and known.sighting.revision < version.revision:
             yield Reason(Why.OVERTAKEN, over.key, known, version)
+            return
+
+
+def _came_last(pair: Pair, effect: TracedEffect) -> Iterator[Reason]:
+    """What its own actor asked for later, and came before it."""
+    act = effect.act
+    for version in reversed(pair.bad.knowledge.versions.get(effect.key, [])):
+        is_other = pair.bad.request_of(version.step) is not effect.sent
+        if version.actor == act.actor and is_other and act.decided < version.step < effect.step:
+            yield Reason(Why.OVERTAKEN, effect.key, since=version)
             return
 
 
@@ -241,7 +255,7 @@ def _known(pair: Pair, act: Act, there: int, effect: TracedEffect) -> Iterator[R
         return
     found: list[Ranked] = []
     for key in sorted({*bad.keys, *twin.keys}):
-        if plural_of(key) in ASIDE and not pair.is_near(key):
+        if plural_of(key) == EVENTS:
             continue
         mine, theirs = bad.known(act.path, key, act.decided), twin.known(act.path, key, there)
         if mine is None and theirs is None:
@@ -250,6 +264,8 @@ def _known(pair: Pair, act: Act, there: int, effect: TracedEffect) -> Iterator[R
         now = _value(theirs) if theirs is not None else twin.value(key, there)
         others, changed = _fields(bad, was, twin, now), _fields(bad, was, bad, truth)
         since = _since(pair, key, mine, effect, others or changed) if changed else None
+        if since is None and others:
+            since = _own_unseen(pair, act, key, mine, now)
         field = _of_those(bad, others or changed, since)
         if others:
             found.append(_otherwise(pair, act, key, mine, since, field, now))
@@ -299,6 +315,17 @@ def _since(
     broke = [v for v in missed if any(v is each.version for each in pair.breaking)]
     telling = [v for v in missed if not {*fields}.isdisjoint(_changed(pair.bad, v))]
     return next(iter(broke or telling or missed), None)
+
+
+def _own_unseen(pair: Pair, act: Act, key: str, known: Known | None, now: object) -> Version | None:
+    """The last write of its actor itself, if its Cache did not show that, and its task would have
+    known the same as in the twin if it had."""
+    bad = pair.bad
+    own = bad.last_writer(key, act.decided)
+    if own is None or known is None or own.actor != act.actor or known.sighting.how == WROTE:
+        return None
+    is_same = bad.plain(bad.value(key, act.decided)) == pair.twin.plain(now)
+    return own if is_same and known.sighting.revision < own.revision else None
 
 
 def _of_those(bad: PlayedSide, fields: list[str], since: Version | None) -> str:

@@ -75,7 +75,7 @@ class Pair:
         if self._is_other(effect, other, list(fields)):
             return Parted.OTHER
         is_later = any(self.before_it(effect)) or (
-            _is_over_others(self.bad, effect) and not _is_over_others(self.twin, other)
+            self._is_behind(self.bad, effect) and not self._is_behind(self.twin, other)
         )
         return Parted.LATER if is_later else Parted.SAME
 
@@ -115,6 +115,16 @@ class Pair:
             if ident(sent) not in before:
                 yield each
 
+    def _is_behind(self, side: PlayedSide, effect: TracedEffect) -> bool:
+        """Whether another had changed what it was written over, or what this is about, and its
+        task, or its server when it looked first, did not know of that."""
+        return _is_over_others(side, effect) or any(
+            known is not None and any(side.knowledge.missed(known, effect.act))
+            for key in self.about
+            if key != effect.key
+            for known in [side.known(effect.act.path, key, effect.act.decided)]
+        )
+
     def has_come(self, awaited: Version, by: int) -> bool:
         """Whether the violated Run has that write of the twin, too, before that turn."""
         mine = self.request_like(self.twin.request_of(awaited.step))
@@ -139,6 +149,10 @@ def _is_over_others(side: PlayedSide, effect: TracedEffect) -> bool:
         for version in side.knowledge.versions.get(effect.key, [])
     ):
         return True
+    for version in side.knowledge.versions.get(effect.key, []):
+        is_own = version.actor == act.actor and side.request_of(version.step) is not sent
+        if is_own and act.decided < version.step < effect.step:
+            return True  # of two requests of one actor, the first came last
     known = side.known(act.path, effect.key, act.decided)
     return known is not None and any(side.knowledge.missed(known, act))
 
