@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from testbed.store.endpoint import BETWEEN, Operation, Pause
     from testbed.store.selector import Selector
     from testbed.store.store_endpoint import StoreEndpoint
+    from testbed.turns.found import Found
     from testbed.turns.trace import Trace
     from testbed.turns.verdict import Verdict
     from testbed.world.keeping import scenario
@@ -55,6 +56,7 @@ _HOMES = {
     "Evidence": "invariant",
     "Expired": "errors",
     "Fault": "fault",
+    "Found": "turns.found",
     "Invariant": "invariant",
     "NotFound": "errors",
     "Operation": "store.endpoint",
@@ -88,6 +90,7 @@ __all__ = [
     "Evidence",
     "Expired",
     "Fault",
+    "Found",
     "Invariant",
     "NotFound",
     "Operation",

@@ -7,14 +7,17 @@ from functools import partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from typing import Any, ClassVar, Protocol
 
+import attrs
+
 from testbed.client.request import Request
 from testbed.client.wire import Wire
 from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError, shown
 from testbed.store.change import Change
 from testbed.store.store import Store
+from testbed.turns.found import DEADLINE, NEVER, About, Found, Wrong, named_in
 from testbed.turns.happening import Happening
-from testbed.turns.life import Death, Role
+from testbed.turns.life import Death, Role, StuckTask
 from testbed.turns.option import Choice
 from testbed.turns.table import Table
 from testbed.turns.trace import Record, Step
@@ -29,10 +32,10 @@ SERVED = "served"
 
 RECORDS, DEATHS = "records", "deaths"
 """Stand for all that actors record, and for who died, among what an Invariant reads."""
-PlayLap = Callable[[Sequence[Happening], int], str | None]
+PlayLap = Callable[[Sequence[Happening], int], Wrong]
 """Given what has happened up to the end of a lap, and at which place of it the lap began, what
 `no_lasso` says when the lap is played again and again."""
-GoOn = Callable[[Sequence[Happening]], tuple[str | None, str]]
+GoOn = Callable[[Sequence[Happening]], tuple[Wrong, str]]
 """Given what has happened, what `no_lasso` says when all goes on calmly from there; or else None,
 and why no lap is proved."""
 
@@ -55,7 +58,7 @@ class Evidence:
         self.reads = ClaimReads()
         self.changes: Sequence[Change] = ()
         """The commits of the turn that has just ended."""
-        self.stuck: tuple[str, ...] = ()
+        self.stuck: tuple[StuckTask, ...] = ()
         """At the end of a Run that got stuck: which task waits for what."""
         self.choices: Sequence[Choice] = ()
         """All that the Chooser has chosen so far."""
@@ -96,6 +99,19 @@ class Evidence:
         """The request whose Endpoint moved in the turn that has just ended, or None. The commits of
         that turn are its own. If it `is_served`, its answer is known."""
         return self.wire.served
+
+    def named_in(self, text: str, upto: int | None = None) -> About:
+        """The objects and actors that a text names: of the actors of this World, and of the objects
+        that are or were in its Store; with `upto`, by that revision."""
+        store = self.store
+        changes = store.log().changes
+        if upto is not None:
+            changes = [change for change in changes if change.revision <= upto]
+        written = {change.key: None for change in changes}
+        if store.compacted:
+            now = (e.key for e in store.snapshot("") if upto is None or e.created <= upto)
+            written.update(dict.fromkeys(now))
+        return named_in(text, written, self._table.roles)
 
     @property
     def table(self) -> Table:
@@ -151,13 +167,13 @@ class Invariant:
     declares: bool = False
     """Whether a user wrote it, who says what it `reads`: an audit then shows it no more."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         """A turn has just ended in which one of its occasions occurred."""
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         """The Run has come to rest."""
 
-    def at_instant_limit(self, evidence: Evidence) -> str | None:
+    def at_instant_limit(self, evidence: Evidence) -> Wrong:
         """The Run is about to be cut, since so many turns were played and no time has passed."""
 
     @property
@@ -177,7 +193,7 @@ class Invariant:
         return ""
 
 
-Claim = Callable[[Evidence], str | None]
+Claim = Callable[[Evidence], Wrong]
 """What a scenario writes: a function that says what is wrong, or returns None."""
 
 
@@ -235,7 +251,7 @@ class FunctionClaim(Invariant):
     subject: Onlooker | None = None
     """What notes at what it looks in this Run; None if nobody asks."""
 
-    def ask(self, evidence: Evidence) -> str | None:
+    def ask(self, evidence: Evidence) -> Wrong:
         """What the function says is wrong."""
         subject = self.subject
         if subject is None or subject.is_found:
@@ -252,10 +268,10 @@ class _Always(FunctionClaim):
         self.claim = claim
         self.reads = reads
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         return self.ask(evidence)
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         return self.ask(evidence)
 
 
@@ -267,7 +283,7 @@ class _Quiescent(FunctionClaim):
         self.claim = claim
         self.reads = reads
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         return self.ask(evidence)
 
 
@@ -282,7 +298,7 @@ class _Eventually(FunctionClaim):
         """When the fault was over after which it has come true; None as long as it has not."""
         self._holds = False
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         since = evidence.last_fault_ms
         if self.within_ms is None and self._met_after_ms == since:
             return None
@@ -295,11 +311,22 @@ class _Eventually(FunctionClaim):
         if wrong is None and (held or not late):
             self._met_after_ms = since
         elif late:
-            return f"{wrong or 'it came true too late'}, {self.within_ms} ms after the last fault"
+            wrong = "it came true too late" if wrong is None else wrong
+            return _told(wrong, DEADLINE, f", {self.within_ms} ms after the last fault")
         return None
 
-    def end(self, evidence: Evidence) -> str | None:
-        return None if self._met_after_ms == evidence.last_fault_ms else self.ask(evidence)
+    def end(self, evidence: Evidence) -> Wrong:
+        if self._met_after_ms == evidence.last_fault_ms:
+            return None
+        return _told(self.ask(evidence), NEVER)
+
+
+def _told(wrong: Wrong, reason: str, more: str = "") -> Wrong:
+    """What a function says is wrong, with more said of it, and the kind of breach that it is if the
+    function names none."""
+    if isinstance(wrong, Found):
+        return attrs.evolve(wrong, text=f"{wrong.text}{more}", reason=wrong.reason or reason)
+    return Found(f"{wrong}{more}", reason=reason) if isinstance(wrong, str) else wrong
 
 
 def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:

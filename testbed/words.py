@@ -1,4 +1,4 @@
-"""Words for Operations; `counted`, which writes a number with its noun; names in a sentence.
+"""Words for Operations; `counted`, a number with its noun; names in a sentence, or left out of it.
 
 People say *bind* for `create pods/default/web/binding`. A verb without a word of its own goes by
 its name: `update/status`. Stories and race files use these words, so each stands for exactly one
@@ -7,7 +7,8 @@ verb and subresource.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 WORDS = {("create", "binding"): "bind", ("create", "eviction"): "evict"}
 """The one word for a verb with its subresource."""
@@ -77,3 +78,14 @@ def names_of(names: Sequence[str], most: int = 4) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+_OBJECT = re.compile(r"\b([a-z]+)(/[\w.-]+)+")
+
+
+def nameless(text: str, actors: Iterable[str]) -> str:
+    """Return the text without the names of these actors, without names of objects, and numbers."""
+    # Long names first: `beta` would leave a rest of `beta-1`.
+    for actor in sorted(actors, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.-]){re.escape(actor)}(?![\w.-])", "ACTOR", text)
+    return re.sub("[0-9]+", "N", _OBJECT.sub(r"\1", text))

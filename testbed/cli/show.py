@@ -53,7 +53,15 @@ def as_dict(verdict: Verdict, **more: Any) -> dict[str, Any]:
         "verdict": verdict.outcome,
         "end": verdict.end,
         "violations": [
-            {"invariant": v.invariant, "said": v.said, "step": v.step, "at_ms": v.now_ms}
+            {
+                "invariant": v.invariant,
+                "said": v.said,
+                "reason": v.reason,
+                "about": v.about.as_dict(),
+                **({} if v.since is None else {"since_rv": v.since}),
+                "step": v.step,
+                "at_ms": v.now_ms,
+            }
             for v in verdict.violations
         ],
         "turns": verdict.turns,

@@ -28,6 +28,7 @@ from testbed.objects.dotted import fields_below, fields_within, has_field
 from testbed.objects.kinds import kinds_below
 from testbed.objects.meta import Object
 from testbed.store.change import plural_of
+from testbed.turns.found import TWO_ENDS, About, Found, Wrong
 
 LEFT_OUT = frozenset({"uid", "revision"})
 """The fields that tell which object it is, and not what it is."""
@@ -55,6 +56,20 @@ class NoCounterpart:
     why: str
 
 
+@attrs.frozen
+class Differing:
+    """One difference of two ends: an object that only one of them has, or a field of both."""
+
+    key: str
+    """The object, by its key; empty if no objects were compared."""
+    field: str
+    """The field, dotted; empty if it is the whole object."""
+    how: str
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.key, self.field, self.how)))
+
+
 class Confluent(Invariant):
     """The claim of `confluent`, and what its own Run has come to."""
 
@@ -77,19 +92,22 @@ class Confluent(Invariant):
             reads = ()  # it compares what is the same in all orders of the same
         self.reads = None if reads is None else frozenset(reads)
         self.declares = seen_as is not None
+        self._drawn: dict[str, list[str]] = {}
+        """By what stands for a name that a server has drawn, the keys of the objects."""
         self.came_to: End | None = None
         """None until its Run has come to rest."""
         self.not_compared = ""
         """Why its Run was compared with nothing; empty if it was compared."""
         self.was_compared = False
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         came_to = self.came_to = self._end_of(evidence)
         # The calm run is played in another World, which claims the same: there `calm_end` is None,
         # and it only notes what it has come to. Otherwise each would play the next one for ever.
         if evidence.calm_end is None:
             return None
-        faults, calm_end = evidence.table.faults, evidence.calm_end(self)
+        faults, of = evidence.table.faults, self._drawn
+        calm_end = evidence.calm_end(self)
         # One that was made outside of its scenario is a claim of the calm World, too.
         self.came_to, self.not_compared, self.was_compared = came_to, "", False
         if isinstance(calm_end, NoCounterpart):
@@ -104,7 +122,14 @@ class Confluent(Invariant):
         if faults:
             what = "fault alone does" if faults == 1 else "faults alone do"
             so = f", so the {what} not decide"
-        return f"{calm} ends otherwise{so}: {'; '.join(found[:SHOWN_MAX])}{more}"
+        told = "; ".join(map(str, found[:SHOWN_MAX]))
+        about = None if self._seen_as is not None else self._about(found[:SHOWN_MAX], of)
+        return Found(f"{calm} ends otherwise{so}: {told}{more}", about, TWO_ENDS)
+
+    def _about(self, found: Sequence[Differing], of: Mapping[str, list[str]]) -> About:
+        """What these differences are about; `of` has the objects that stand under a drawn name."""
+        keys = (key for each in found for key in of.get(each.key.partition(" (")[0], [each.key]))
+        return About(keys, (each.field for each in found if each.field))
 
     @property
     def note(self) -> str:
@@ -122,7 +147,7 @@ class Confluent(Invariant):
             for entry in entries
             if isinstance(entry.value, Object) and entry.value.meta.generate_name
         }
-        said = _Plain(drawn)
+        said, self._drawn = _Plain(drawn), {}
         found: dict[str, Any] = {}
         groups: dict[str, list[Any]] = {}
         for entry in entries:
@@ -131,6 +156,7 @@ class Confluent(Invariant):
                 found[key] = tree
             else:
                 groups.setdefault(key, []).append(tree)
+                self._drawn.setdefault(key, []).append(entry.key)
         for key, trees in groups.items():
             # Which of equals bears which name, only the server knows. Those are equals that differ
             # in nothing that is compared.
@@ -154,19 +180,21 @@ class Confluent(Invariant):
     def _is_ignored(self, key: str) -> bool:
         return key.partition("/")[0] in self._ignored_kinds
 
-    def differences(self, calm: End, here: End) -> list[str]:
-        """A phrase for each difference, in order of the keys."""
+    def differences(self, calm: End, here: End) -> list[Differing]:
+        """The differences, in order of the keys."""
         if self._seen_as is not None:
-            return [] if calm == here else [f"{calm['']!r} there, {here['']!r} here"]
+            is_same = calm == here
+            return [] if is_same else [Differing("", "", f"{calm['']!r} there, {here['']!r} here")]
         found = []
         for key in sorted({*calm, *here}):
             if (key in calm) != (key in here):
-                found.append(f"{key} is {'only there' if key in calm else 'only here'}")
+                where = "only there" if key in calm else "only here"
+                found.append(Differing(key, "", f"is {where}"))
             else:
                 found += self._fields(key, calm[key], here[key])
         return found
 
-    def _fields(self, key: str, calm: Any, here: Any) -> Iterator[str]:
+    def _fields(self, key: str, calm: Any, here: Any) -> Iterator[Differing]:
         plural = key.partition("/")[0]
         for path, there, now in _differing(calm, here):
             names = (path, f"{plural}.{path}")
@@ -175,7 +203,7 @@ class Confluent(Invariant):
             if self._unordered.intersection(names) and _items(there) == _items(now):
                 continue
             was, here_is = _shown(there, now)
-            yield f"{key} {path} is {was} there, {here_is} here"
+            yield Differing(key, path, f"is {was} there, {here_is} here")
 
 
 class _Plain:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from testbed.invariant import DEATH, DEATHS, Evidence, Invariant
+from testbed.turns.found import DIED, STUCK, About, Found, Wrong
 from testbed.turns.trace import Step
+from testbed.words import nameless
 
 
 class NoActorDies(Invariant):
@@ -15,9 +17,12 @@ class NoActorDies(Invariant):
     reads = frozenset({DEATHS})  # it names the first
     looks_at: ClassVar[frozenset[str]] = frozenset({DEATH})
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         death = evidence.deaths[-1]
-        return f"{death.path} died of {death.error} at {death.place}"
+        said = f"{death.path} died of {death.error} at {death.place}"
+        about = evidence.named_in(death.error)
+        about = About(about.keys, (), (death.actor, *about.actors))
+        return Found(said, about, DIED, alike_by=f"{death.kind} in {death.at}")
 
 
 class NobodyIsStuck(Invariant):
@@ -26,5 +31,14 @@ class NobodyIsStuck(Invariant):
     name = "nobody_is_stuck"
     reads = frozenset()
 
-    def end(self, evidence: Evidence) -> str | None:
-        return f"nothing can move, and {'; '.join(evidence.stuck)}" if evidence.stuck else None
+    def end(self, evidence: Evidence) -> Wrong:
+        if not evidence.stuck:
+            return None
+        told = "; ".join(map(str, evidence.stuck))
+        actors = {each.actor for each in evidence.stuck}
+        waits = {
+            nameless(f"{each.path.partition('/')[2]} waits for {each.waits_for}", actors)
+            for each in evidence.stuck
+        }
+        about, alike_by = evidence.named_in(told), "; ".join(sorted(waits))
+        return Found(f"nothing can move, and {told}", about, STUCK, alike_by=alike_by)

@@ -17,6 +17,7 @@ from testbed.invariants.lasso.moment import EVENTS
 from testbed.invariants.lasso.no_lasso import NoLasso
 from testbed.objects.meta import LOOKED
 from testbed.store.footprint import LOG
+from testbed.turns.found import Wrong
 from testbed.turns.trace import Step
 from testbed.world.world import CLAIMS
 
@@ -27,7 +28,7 @@ EVENTS_TOO, LIVES = "the Events", "what actors show"
 HITS = "where faults have struck"
 """What a claim may look at beside `log:<kind>`, `records` and `deaths`."""
 PRESENT = frozenset(
-    {"changes", "faults", "forget_scenario", "served", "stuck", "wire"}
+    {"changes", "faults", "forget_scenario", "named_in", "served", "stuck", "wire"}
 )  # fmt: skip
 """What of the Evidence says how it is now, or what has just happened."""
 PAST = {
@@ -83,11 +84,11 @@ class _Silent:
     """Stands in for `no_lasso`, which judges a way and not a state: on a map, what goes on for ever
     is a circle, and a Run is cut where it closes."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         """Nothing."""
         return None
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         """Nothing."""
         return None
 
@@ -105,16 +106,16 @@ class _Asked:
         self._declares = claim.declares
         self._looks = looks
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         """What the claim says after a turn."""
         seen = cast(Step, _Seen(step, OF_STEP, self._note)) if step is not None else None
         return self._shown(lambda: self._look(seen, self._window(evidence)))
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         """What the claim says at rest."""
         return self._shown(lambda: self._end(self._window(evidence)))
 
-    def _shown(self, ask: Callable[[], str | None]) -> str | None:
+    def _shown(self, ask: Callable[[], Wrong]) -> Wrong:
         """What it says, while a look at the text of a revision is noted."""
         token = LOOKED.set(lambda: self._note(NUMBERS))
         try:

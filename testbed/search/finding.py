@@ -21,9 +21,11 @@ import attrs
 from testbed.fault import Fault
 from testbed.races.pattern import Pattern
 from testbed.races.race import Hold, Race, State, Strike, aim
-from testbed.races.reason import is_told_by_reason, nameless, reason_of
+from testbed.races.reason import is_told_by_reason
+from testbed.races.reason import reason as reason_by
 from testbed.search.planned_run import Breach, Data, Outcome
-from testbed.turns.verdict import Violation
+from testbed.turns.found import NOTHING
+from testbed.words import nameless
 
 NEXT_SHRUNK = 4
 """Of violated Runs that look alike, only the 1st, 4th, 16th, … are shrunk."""
@@ -71,6 +73,10 @@ class Finding:
     """Why its window is not known; empty if it is known, or if there is none."""
     is_cut_off: bool = False
     """Whether the shrink was cut off: then it may be a race that was found before."""
+    reason: str = ""
+    """Which kind of breach it is; empty if the claim names none."""
+    about: Data = attrs.field(factory=NOTHING.as_dict)
+    """The keys, fields and actors that it is about; none if the Run could not be played again."""
 
     def as_dict(self) -> Data:
         """Return it as plain data for JSON."""
@@ -85,7 +91,7 @@ class Finding:
 
 def reason(breach: Breach) -> str:
     """Return the reason of a breach, which `shrink` keeps the same."""
-    return reason_of(Violation(breach.invariant, breach.said, 0, 0))
+    return reason_by(breach.invariant, breach.alike_by)
 
 
 def cause_of(race: Race, why: str) -> tuple[str, ...]:

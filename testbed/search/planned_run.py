@@ -73,6 +73,8 @@ class Breach:
 
     invariant: str
     said: str
+    reason: str = ""
+    alike_by: str = ""
 
 
 @attrs.frozen

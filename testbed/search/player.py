@@ -199,7 +199,7 @@ def outcome_of(planned: PlannedRun, world: World, verdict: Verdict, observed: Ob
         verdict.turns,
         verdict.virtual_ms,
         tuple(observed.faults),
-        tuple(Breach(v.invariant, v.said) for v in verdict.violations),
+        tuple(Breach(v.invariant, v.said, v.reason, v.alike_by) for v in verdict.violations),
         as_data(world.trace.choices) if verdict.is_violated else (),
         observed.profile,
         children_of(observed.chooser),

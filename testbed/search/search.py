@@ -300,6 +300,8 @@ class Search:
         return attrs.evolve(
             whole,
             said=small.violation.said,
+            reason=small.violation.reason,
+            about=small.violation.about.as_dict(),
             cause=cause_of(small.race, reason(breach)),
             race=small.race.text(),
             deviations=len(small.race),
@@ -360,6 +362,7 @@ class Search:
             level=self.level,
             not_shrunk=why,
             no_window=why,
+            reason=breach.reason,
         )
 
     def _race(self, outcome: Outcome, breach: Breach) -> Race:

@@ -199,6 +199,35 @@ class Death:
     place: str
     """Where it was raised, in the actor's own code: file, line and function."""
 
+    @property
+    def kind(self) -> str:
+        """The class of the exception; of a program, how it ended."""
+        return self.error.partition(":")[0]
+
+    @property
+    def at(self) -> str:
+        """The function and its file, without the line: `run of lab.py`."""
+        file, _, rest = self.place.partition(":")
+        function = rest.partition(" in ")[2]
+        return f"{function} of {file}" if function else self.place
+
+
+@attrs.frozen(order=True)
+class StuckTask:
+    """A task that waits for what can never come."""
+
+    path: str
+    """The task: `ann/main`."""
+    waits_for: str
+
+    @property
+    def actor(self) -> str:
+        """The actor whose task it is."""
+        return self.path.partition("/")[0]
+
+    def __str__(self) -> str:
+        return f"{self.path} waits for {self.waits_for}"
+
 
 def death_of(seat: Seat, error: Exception) -> Death:
     """How that task ended: by which exception, and at which line of the actor's own code."""

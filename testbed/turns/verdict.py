@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from testbed.code.quick import quick
+from testbed.turns.found import NOTHING, About, ByWords, Found
 from testbed.words import counted, names_of
 
 UNTRIED = "nothing was tried"
@@ -22,6 +23,24 @@ class Violation:
     step: int
     """The turn after which it was found."""
     now_ms: int
+    reason: str = ""
+    """Which kind of breach it is, one of `REASONS`; empty if the claim names none."""
+    since: int | None = attrs.field(default=None, eq=False)
+    """The revision since which it has been so, if the claim knows it."""
+    alike_by: str = ""
+    """By what it is the same as another breach of its claim, as in `Found`."""
+    _about: About | ByWords = attrs.field(default=NOTHING, eq=False, repr=False)
+
+    @property
+    def about(self) -> About:
+        """The objects, fields and actors that it is about."""
+        about = self._about
+        return about.about() if isinstance(about, ByWords) else about
+
+    @property
+    def found(self) -> Found:
+        """What its claim has found, once more."""
+        return Found(self.said, self.about, self.reason, self.since, self.alike_by)
 
     def __str__(self) -> str:
         return f"{self.invariant}: {self.said} (step {self.step}, {self.now_ms} ms)"

@@ -25,16 +25,17 @@ from testbed.invariant import DEATHS, RECORDS, Evidence, Invariant
 from testbed.objects.meta import LOOKED
 from testbed.store.change import Change, Entry, Log
 from testbed.store.footprint import LOG
+from testbed.turns.found import Wrong
 from testbed.world.seen_store import SeenStore
 
 LIVES = ("life:", "cache:", "mem:")
 """The keys by which a claim declares that it looks at actors."""
 T = TypeVar("T")
-Ask = Callable[[Evidence], str | None]
+Ask = Callable[[Evidence], Wrong]
 """`look` or `end` of an Invariant, given what it may look at."""
 
 
-def asked(invariant: Invariant, evidence: Evidence, ask: Ask, *, at_end: bool) -> str | None:
+def asked(invariant: Invariant, evidence: Evidence, ask: Ask, *, at_end: bool) -> Wrong:
     """What the claim says, given no more than it has declared."""
     if not invariant.declares:
         return ask(evidence)

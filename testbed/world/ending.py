@@ -8,6 +8,7 @@ from testbed.code.quick import quick
 from testbed.errors import Overrun
 from testbed.invariant import Evidence, Invariant
 from testbed.invariants.lasso.idle import Idle
+from testbed.turns.life import StuckTask
 from testbed.turns.option import Option
 from testbed.turns.table import Table
 from testbed.turns.trace import Trace
@@ -178,7 +179,7 @@ class Ending:
         # has a timer left may yet send it.
         still = (seats for seats in lives if not any(seat.offered for seat in seats))
         if any(not seat.is_idle for seats in still for seat in seats):
-            self._evidence.stuck = tuple(f"{s.path} waits for {s.waits_for}" for s in waiting)
+            self._evidence.stuck = tuple(StuckTask(s.path, str(s.waits_for)) for s in waiting)
         self._judge.come_to_rest()
         why = "stuck" if self._evidence.stuck else "quiet"
         return End("violated" if self._judge.violations else "held", why)

@@ -26,6 +26,7 @@ from testbed.invariant import (
 from testbed.invariants.confluence import Confluent
 from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.store.store import Store
+from testbed.turns.found import ByWords, Found, Wrong, check_found
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
 from testbed.turns.verdict import Violation
@@ -272,19 +273,43 @@ class Judge:
         shown.store = cast(Store, SeenStore(self._evidence.store, self._looked.add))
         return shown
 
-    def _found(self, invariant: Invariant, breach: str) -> None:
-        if not isinstance(breach, str):
-            code = getattr(getattr(invariant, "claim", None), "__code__", None)
-            place = f"{code.co_filename}, line {code.co_firstlineno}: " if code else ""
-            raise ScenarioError(
-                f"{place}the claim {invariant.name} returned {shown(breach)}: expected a sentence "
-                "that says what is wrong, or None if nothing is.\n"
-                'Next: let it `return "what is wrong"`, or nothing.'
-            )
+    def _found(self, invariant: Invariant, breach: str | Found) -> None:
+        found = _checked(invariant, breach)
         if all(v.invariant != invariant.name for v in self.violations):
             now_ms, step = self._table.now_ms, self._table.step
-            self.violations.append(Violation(invariant.name, breach, step, now_ms))
+            evidence, about = self._evidence, found.about
+            named = about or ByWords(
+                partial(evidence.named_in, found.text, evidence.store.revision)
+            )
+            self.violations.append(
+                Violation(
+                    invariant.name, found.text, step, now_ms,
+                    found.reason, found.since, found.alike_by, named,
+                )
+            )  # fmt: skip
             self.is_for_ever |= invariant.ends_run
+
+
+def _checked(invariant: Invariant, breach: object) -> Found:
+    """What a claim has found; ScenarioError says where the claim stands that returned none."""
+    said = ""
+    if isinstance(breach, str):
+        return Found(breach)
+    if isinstance(breach, Found):
+        try:
+            check_found(breach)
+        except ScenarioError as wrong:
+            next_ = 'Next: let it `return Found.of("what is wrong", pod)`.'
+            said = f"a Found with {wrong}.\n{next_}"
+        else:
+            return breach
+    code = getattr(getattr(invariant, "claim", None), "__code__", None)
+    place = f"{code.co_filename}, line {code.co_firstlineno}: " if code else ""
+    said = said or (
+        f"{shown(breach)}: expected a sentence that says what is wrong, or None if nothing is; a "
+        'Found says more.\nNext: let it `return "what is wrong"`, or nothing.'
+    )
+    raise ScenarioError(f"{place}the claim {invariant.name} returned {said}")
 
 
 class _Counting(Invariant):
@@ -293,7 +318,7 @@ class _Counting(Invariant):
     def __init__(self, served: ServedSoFar) -> None:
         self._served = served
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         if evidence.served is not None:
             self._served.add(evidence.served, evidence.table.marks)
         return None

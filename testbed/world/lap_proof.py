@@ -26,6 +26,7 @@ from testbed.invariants.lasso.lap import AGAIN
 from testbed.invariants.lasso.no_lasso import NoLasso
 from testbed.objects.meta import LOOKED
 from testbed.objects.watched import LOST, Lookout
+from testbed.turns.found import Found
 from testbed.turns.happening import Happening, key_of
 from testbed.turns.option import Choice, HoldBack, LetPass, Option, Release
 from testbed.turns.pending import Alternatives, Options
@@ -238,16 +239,16 @@ def prove_lasso(
     return world if lasso_of(world) is not None else None
 
 
-def lasso_of(world: World) -> str | None:
-    """The text of the Violation of `no_lasso` in its Run, or None."""
+def lasso_of(world: World) -> Found | None:
+    """What `no_lasso` has found in its Run, or None."""
     violations = world.judge.violations
-    return next((v.said for v in violations if v.invariant == NoLasso.name), None)
+    return next((v.found for v in violations if v.invariant == NoLasso.name), None)
 
 
 def breach_by_lap(
     make: Callable[[], World], happened: Sequence[Happening], start: int
-) -> str | None:
-    """The text of the Violation when the lap is played that begins at that place; None if it does
+) -> Found | None:
+    """What `no_lasso` finds when the lap is played that begins at that place; None if it does
     not lead back. Runs with the same turns get the same answer, however each was chosen."""
     world = _endless(make)
     world.run(Lapping(Following(happened, start, world.evidence)), driver="direct")
@@ -281,8 +282,8 @@ class GoingOn(Following):
 
 def breach_by_going_on(
     make: Callable[[], World], happened: Sequence[Happening]
-) -> tuple[str | None, str]:
-    """The text of the Violation if all goes round for ever from there, or else None and why that is
+) -> tuple[Found | None, str]:
+    """What `no_lasso` finds if all goes round for ever from there, or else None and why that is
     not known. Runs with the same turns get the same answer, however each was chosen."""
     world = _endless(make)
     (claim,) = world.judge.claimed(NoLasso)

@@ -20,13 +20,13 @@ NAMES = [name for name in testbed.__all__ if name != "__version__"]
 
 
 def test_the_names_are_few_and_sorted() -> None:
-    """At most thirty beside the version; in the order the linter sorts them: constants, classes,
+    """At most 31 beside the version; in the order the linter sorts them: constants, classes,
     functions."""
 
     def place(name: str) -> tuple[int, str]:
         return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
 
-    assert len(NAMES) <= 30
+    assert len(NAMES) <= 31
     assert testbed.__all__ == sorted(testbed.__all__, key=place)
     assert len(set(testbed.__all__)) == len(testbed.__all__)
 

@@ -145,7 +145,7 @@ def test_what_differs_is_shown_and_not_what_is_alike() -> None:
 
     start = "no node is available: " * 8
     there, here = end(f"{start}one"), end(f"{start}two", "Z")
-    assert Confluent().differences(there, here) == [
+    assert [*map(str, Confluent().differences(there, here))] == [
         "pods/default/a status.conditions.Ready.message is … node is available: one' there, "
         "… node is available: two' here",
         "pods/default/a status.conditions.Z is None there, {'type': 'Z', 'message': 'new'} here",

@@ -24,6 +24,7 @@ from testbed.objects.meta import Map, Meta, Object
 from testbed.objects.node import Node, NodeSpec
 from testbed.objects.note import Note
 from testbed.objects.watched import Watched
+from testbed.turns.found import Wrong
 from testbed.turns.verdict import Verdict
 from testbed.world.scenario import Scenario, of
 from testbed.world.world import World
@@ -430,7 +431,7 @@ def test_watched_numbers_are_in_no_other_world() -> None:
     go_on, gone, beside = world.evidence.go_on, [], set[type]()
     assert go_on is not None
 
-    def noted(happened: object) -> tuple[str | None, str]:
+    def noted(happened: object) -> tuple[Wrong, str]:
         before = set(held)
         gone.append(go_on(happened))  # type: ignore[arg-type]
         beside.update(held - before)

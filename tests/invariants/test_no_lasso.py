@@ -745,7 +745,8 @@ def test_a_proof_is_a_function_of_the_choices() -> None:
     updates = [step.number for step in trace.steps if step.option.verb == "update"]
     lap = trace.choices[[n for n in updates if trace.steps[n - 1].kind == SERVE][-3] :]
     proofs = [prove_lasso(make, trace.choices, lap) for _ in range(2)]
-    texts = [proof and lasso_of(proof) for proof in proofs]
+    found = [proof and lasso_of(proof) for proof in proofs]
+    texts = [each and each.text for each in found]
     assert texts[0] == texts[1] == world.verdict.violations[0].said  # type: ignore[union-attr]
     guarded = prove_lasso(lambda: make({"guard": "on"}), trace.choices[:20], [0] * 4)
     assert guarded is None

@@ -42,10 +42,9 @@ def test_names_in_labels_and_timers_make_no_cause() -> None:
 
 def test_who_dies_in_one_place_dies_of_one_cause() -> None:
     """Whatever led there: what must be mended is that place."""
-    said = "{0}/main died of KeyError: '{1}' at lab.py:{2} in run"
     one, other = (
-        reason(Breach("no_actor_dies", said.format(*who)))
-        for who in (("alpha", "c", 3), ("beta", "d", 4))
+        reason(Breach("no_actor_dies", f"{who} died", "died", "KeyError in run of lab.py"))
+        for who in ("alpha", "beta")
     )
     shape = race(BIND.format("alpha", "c", "beta", "d"))
     assert cause_of(shape, one) == cause_of(Race("double_bind"), other)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from testbed import World, always, confluent, eventually, quiescent
+from testbed import Found, World, always, confluent, eventually, quiescent
 from testbed.choosers.calm import Calm
 from testbed.client.client import Client
 from testbed.errors import HarnessError
@@ -19,6 +19,7 @@ from testbed.invariant import Evidence
 from testbed.objects import Meta, Pod
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
+from testbed.turns.found import About
 from testbed.world.scenario import find, of
 from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
@@ -132,6 +133,18 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "claim that says True": (
         lambda w: w.claim(quiescent(lambda see: True)),  # type: ignore[arg-type,return-value]
         "the claim <lambda> returned True: expected a sentence that says what is wrong, or None",
+    ),
+    "claim that finds no sentence": (
+        lambda w: w.claim(quiescent(lambda see: Found(3))),  # type: ignore[arg-type]
+        "the claim <lambda> returned a Found with text=3: expected a sentence that says what is",
+    ),
+    "claim that finds it to be of no kind": (
+        lambda w: w.claim(quiescent(lambda see: Found("x", reason="odd"))),
+        "the claim <lambda> returned a Found with reason='odd': expected one of 'stuck', 'died'",
+    ),
+    "claim that finds it about a thing": (
+        lambda w: w.claim(quiescent(lambda see: Found("x", About(keys=(3,))))),  # type: ignore[arg-type]
+        "the claim <lambda> returned a Found with about=About(…): expected keys, fields and actors",
     ),
     "reads": (
         lambda w: w.claim(always(lambda see: None, reads="log:pods")),  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from testbed.choosers.uniform import Uniform
 from testbed.errors import HarnessError, ScenarioError, UnknownName
 from testbed.faults.crash import Crash
 from testbed.objects import Note
+from testbed.turns.found import Found
 from testbed.turns.happening import Happening
 from testbed.world.lap_proof import breach_by_lap
 from testbed.world.scenario import Switch, find, known, of, play_runs
@@ -316,7 +317,7 @@ def test_the_lap_of_two_runs_alike_is_played_once(monkeypatch: pytest.MonkeyPatc
     that also allows a crash does."""
     played: list[int] = []
 
-    def noted(make: Callable[[], World], happened: Sequence[Happening], start: int) -> str | None:
+    def noted(make: Callable[[], World], happened: Sequence[Happening], start: int) -> Found | None:
         played.append(start)
         return breach_by_lap(make, happened, start)
 

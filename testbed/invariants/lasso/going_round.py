@@ -25,6 +25,7 @@ from testbed.invariants.lasso.lap import (
     AGAIN,
     NO_LASSO,
     Write,
+    about_lap,
     duration,
     ending,
     listed,
@@ -36,6 +37,7 @@ from testbed.invariants.lasso.moment import Moment, moment, outline, ready, star
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.objects.meta import Object
 from testbed.objects.watched import Lookout, Watched, WatchedText, plain, plain_text
+from testbed.turns.found import LAP, Found, Wrong
 from testbed.turns.option import Option
 from testbed.turns.trace import Step
 from testbed.words import counted
@@ -117,7 +119,7 @@ class GoingRound(Invariant):
         """Look for laps from now on."""
         self.has_begun = self._sight.is_on = True
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         # The testbed's own looks at numbers are none of a task's.
         is_on, self._sight.is_on = self._sight.is_on, False
         try:
@@ -125,7 +127,7 @@ class GoingRound(Invariant):
         finally:
             self._sight.is_on = is_on
 
-    def _look(self, evidence: Evidence) -> str | None:
+    def _look(self, evidence: Evidence) -> Wrong:
         request = evidence.wire.served
         who = "somebody" if request is None else request.role.name
         written: list[tuple[str, str, list[str]]] = []
@@ -147,7 +149,7 @@ class GoingRound(Invariant):
             return None
         return self._come_by(repr((written, outline(evidence))), evidence)
 
-    def _come_by(self, place: str, evidence: Evidence) -> str | None:
+    def _come_by(self, place: str, evidence: Evidence) -> Wrong:
         """Take a Moment if that is the place; choose one if there is none."""
         if not self._place or self._turns > 2 * self._seen_at + SILENT:
             self._places[place] += 1
@@ -180,7 +182,7 @@ class GoingRound(Invariant):
             len(self._writes), len(self._sight.looks), ready(evidence),
         )  # fmt: skip
 
-    def _at(self, period: int, evidence: Evidence) -> str | None:
+    def _at(self, period: int, evidence: Evidence) -> Wrong:
         """The Violation, if the last laps of that many visits each are the same but for growth."""
         ends = self._visits[: -AGAIN * period - 2 : -period][::-1]
         steps = self._steps(ends)
@@ -214,7 +216,7 @@ class GoingRound(Invariant):
             return self._after_many(period, evidence)
         return None
 
-    def _after_many(self, period: int, evidence: Evidence) -> str | None:
+    def _after_many(self, period: int, evidence: Evidence) -> Wrong:
         """The Violation where something was lost from sight, after so many laps."""
         ends = self._visits[: -LAPS_SEEN * period - 2 : -period][::-1]
         # Of several such laps, each may leave the same remainder: so it waits until that was seen.
@@ -284,12 +286,13 @@ class GoingRound(Invariant):
                 return True
         return False
 
-    def _message(self, ends: Sequence[Milestone], sights: Future) -> str:
+    def _message(self, ends: Sequence[Milestone], sights: Future) -> Found:
         start, end = ends[-2:]
         lap, took = self._lap(start, end), duration(end.now_ms - start.now_ms)
         grown = self._grows(start, end)
         outer = {(key, path.partition("[")[0]) for key, path, _, _ in _grown(start, end)}
-        said = listed(sentences(lap, self._names, outer))
+        said, about = listed(sentences(lap, self._names, outer)), about_lap(lap, outer)
+        since = lap[0].change.revision if lap else None
         what = counted(len(lap), "write")
         if not lap:
             what = f"{counted(end.turns - start.turns, 'turn')} without a write"
@@ -300,15 +303,17 @@ class GoingRound(Invariant):
             f"{'' if sights.lost else nearer} {ending(self._is_hushed, self._named_anew)}"
         )
         if sights.lost:
-            return (
+            text = (
                 f"{LAPS_SEEN} laps of {what} in {took} each, only these grow: {grown}. Whether it "
                 f"goes on for ever is not known, since {'; '.join(sights.lost)}. A lap: {closing}"
             )
+            return Found(text, about, LAP, since)
         but = f" but for what only grows ({grown})" if grown else ""
-        return (
+        text = (
             f"for ever, a lap of {what} in {took}, played {AGAIN} more times to the same state"
             f"{but}: {closing}"
         )
+        return Found(text, about, LAP, since)
 
     def _grows(self, start: Milestone, end: Milestone) -> str:
         """What grows, by object and field, or by task and variable."""

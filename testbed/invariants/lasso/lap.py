@@ -12,6 +12,7 @@ from testbed.invariants.lasso.renaming import Renaming
 from testbed.invariants.lasso.shown import shown
 from testbed.objects.meta import changed_fields, field_of
 from testbed.store.change import Change
+from testbed.turns.found import About
 
 NO_LASSO = "no_lasso"
 """The name of the claim that there is no lap."""
@@ -71,6 +72,13 @@ def _sentence(
         others |= {} if owner == who else {owner: None}
     over = f" (set by {' and '.join(others)})" if others else ""
     return f"{who} sets {key} {', '.join(fields)}{over}"
+
+
+def about_lap(writes: Sequence[Write], without: Collection[tuple[str, str]] = ()) -> About:
+    """What a lap is about: what is written in it, which fields of that, and who writes."""
+    keys = [write.change.key for write in writes]
+    told = [path for w in writes for path in w.fields if (w.change.key, path) not in without]
+    return About(keys, told, (write.who for write in writes))
 
 
 def listed(lap: Sequence[str]) -> str:

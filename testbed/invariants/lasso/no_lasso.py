@@ -14,7 +14,16 @@ from testbed.errors import ScenarioError
 from testbed.invariant import COMMIT, Evidence, Invariant
 from testbed.invariants.lasso.coarse import Abstracted, Abstraction, Multiset, Returning, says_more
 from testbed.invariants.lasso.differing import difference, writers_of
-from testbed.invariants.lasso.lap import AGAIN, NO_LASSO, Write, duration, ending, listed, sentences
+from testbed.invariants.lasso.lap import (
+    AGAIN,
+    NO_LASSO,
+    Write,
+    about_lap,
+    duration,
+    ending,
+    listed,
+    sentences,
+)
 from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Unlike
 from testbed.invariants.lasso.moment import (
@@ -31,6 +40,7 @@ from testbed.invariants.lasso.written import digest_of
 from testbed.objects.meta import Object
 from testbed.store.change import plural_of
 from testbed.store.footprint import LOG
+from testbed.turns.found import LAP, Found, Wrong
 from testbed.turns.option import Option
 from testbed.turns.trace import Step
 from testbed.words import counted
@@ -136,7 +146,7 @@ class NoLasso(Invariant):
         log = f"{LOG}{plural_of(key)}"
         return any(each in (key, log) or each.startswith(f"{log}.") for each in self.reads)
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = evidence.wire.served
         who = "somebody" if request is None else request.role.name
         changes = [change for change in evidence.changes if self.minds(change.key)]
@@ -157,18 +167,18 @@ class NoLasso(Invariant):
             said = self._gone_on(evidence)
         return said
 
-    def at_instant_limit(self, evidence: Evidence) -> str | None:
+    def at_instant_limit(self, evidence: Evidence) -> Wrong:
         return self._gone_on(evidence)
 
     # A Run that ends by itself does not go round. One that is judged up to a time may have made few
     # laps by then, and whoever says a shorter time would see fewer loops.
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         if evidence.table.pending.never and self._returning.times >= RETURNS_AT_END:
             self._goes_on_at = 0
             return self._gone_on(evidence)
         return None
 
-    def _gone_on(self, evidence: Evidence) -> str | None:
+    def _gone_on(self, evidence: Evidence) -> Wrong:
         """The Violation, if all goes round for ever in a World that goes on calmly from here."""
         step = evidence.table.step
         if evidence.go_on is None or step < self._goes_on_at:
@@ -178,7 +188,7 @@ class NoLasso(Invariant):
         said, self._why_it_ends = evidence.go_on(evidence.happened or [])
         return said
 
-    def _look_at_state(self, evidence: Evidence) -> str | None:
+    def _look_at_state(self, evidence: Evidence) -> Wrong:
         # In the World that only plays a suspected lap again, the lap begins at a known choice. The
         # moment there is the only one that can prove it, so none is looked at that has another
         # coarse state or another outline.
@@ -205,7 +215,7 @@ class NoLasso(Invariant):
             return None
         return self._look_closely(state, before, evidence)
 
-    def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> str | None:
+    def _look_closely(self, state: str, before: Moment | None, evidence: Evidence) -> Wrong:
         try:
             now = moment(evidence, self._names, self._lasting, names_matter=not self.named_anew)
         except Unlike as why:
@@ -255,7 +265,7 @@ class NoLasso(Invariant):
             return f"a lap has more than {SEEN_MAX:,} writes"
         return ""
 
-    def _played_on(self, visits: list[Visit], evidence: Evidence) -> str | None:
+    def _played_on(self, visits: list[Visit], evidence: Evidence) -> Wrong:
         """The Violation, if the lap was played again often enough, in this World or in another."""
         play_lap, is_seen_again = evidence.play_lap, len(visits) > AGAIN + 1
         lap = self._lap(visits[-2], visits[-1]) if is_seen_again or play_lap else []
@@ -263,7 +273,7 @@ class NoLasso(Invariant):
             ends = visits[-AGAIN - 2 :]
             if all(self._lap(a, b) == lap for a, b in pairwise(ends)):
                 return self._message(lap, visits[-2], visits[-1])
-        found: str | None = None
+        found: Wrong = None
         start, end = visits[-2].happened, visits[-1].happened
         happened = (evidence.happened or [])[:end]
         # By what has happened, and not by choices: of two Runs with the same turns, one may have
@@ -282,19 +292,24 @@ class NoLasso(Invariant):
 
     def _lap(self, start: Visit, end: Visit) -> list[str]:
         """The writes between two visits, as sentences."""
+        return sentences(self._between(start, end), self._names)
+
+    def _between(self, start: Visit, end: Visit) -> list[Write]:
+        """The writes between two visits; none if they are not all kept."""
         first = start.writes - (self._written - len(self._writes))
         if first < 0:
             return []
-        writes = list(self._writes)[first : len(self._writes) - (self._written - end.writes)]
-        return sentences(writes, self._names)
+        return list(self._writes)[first : len(self._writes) - (self._written - end.writes)]
 
-    def _message(self, lap: list[str], start: Visit, end: Visit) -> str:
-        return (
+    def _message(self, lap: list[str], start: Visit, end: Visit) -> Found:
+        writes = self._between(start, end)
+        text = (
             f"for ever, a lap of {counted(len(lap), 'write')} in "
             f"{duration(end.now_ms - start.now_ms)}, played {AGAIN} more times to the same state: "
             f"{listed(lap)}; and again. Everyone who could move did in each lap. "
             f"{ending(self._is_hushed, self.named_anew)}"
         )
+        return Found(text, about_lap(writes), LAP, writes[0].change.revision if writes else None)
 
 
 def no_lasso(

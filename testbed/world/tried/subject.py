@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-NEUTRAL = frozenset({"now_ms", "faults", "last_fault_ms", "ask", "calm_end", "play_lap"})
+NEUTRAL = frozenset(
+    {"now_ms", "faults", "last_fault_ms", "ask", "calm_end", "play_lap", "named_in"}
+)
 """What an Evidence has in a Run in which nothing happens, too."""
 
 

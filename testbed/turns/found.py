@@ -1,0 +1,198 @@
+"""Found: what a claim has found wrong, as data. About: which objects, fields and actors it is of.
+
+A sentence is for people. What else is made of a breach (its story, its race, a page, `--json`)
+takes what it needs from here. Of a claim that returns a sentence alone, `named_in` finds what it
+is about by its words. That is the one place in which the sentence of a breach is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, Self
+
+import attrs
+
+from testbed.errors import ScenarioError, shown
+from testbed.objects.kinds import kinds_below
+
+STUCK = "stuck"
+"""Nothing can move, and a task waits for what can never come."""
+DIED = "died"
+"""An actor died of an exception."""
+LAP = "lap"
+"""The same goes round for ever."""
+TWO_ENDS = "two ends"
+"""In another order the Run ends otherwise."""
+DEADLINE = "deadline"
+"""It has not come true in time."""
+NEVER = "never"
+"""The Run is over, and it has not come true."""
+MISSING = "missing"
+"""Something is not there, or was not done, that should be."""
+TOO_MANY = "too many"
+"""There is more than there may be: pods, holders, what was spent of a budget."""
+TAKEN_BACK = "taken back"
+"""A write has undone what no write may undo."""
+UNEQUAL = "unequal"
+"""Two that should say the same do not: a Cache or books, and the Store."""
+FORBIDDEN = "forbidden"
+"""An actor has done what a rule does not allow."""
+REASONS = (
+    STUCK, DIED, LAP, TWO_ENDS, DEADLINE, NEVER, MISSING, TOO_MANY, TAKEN_BACK, UNEQUAL, FORBIDDEN,
+)  # fmt: skip
+"""The kinds of breach that a claim may name; empty if it names none."""
+
+
+class HasKey(Protocol):
+    """Stands in the Store: an object, or an Entry or a Change of one."""
+
+    @property
+    def key(self) -> str:
+        """Return its key in the Store: `pods/default/web`."""
+
+
+def _keys(things: Iterable[str | HasKey] | str | HasKey) -> tuple[str, ...]:
+    """The keys of these, each once; a single one is one."""
+    many: Iterable[Any] = things if isinstance(things, Iterable) else (things,)
+    many = (things,) if isinstance(things, str) else many
+    return tuple(dict.fromkeys(getattr(each, "key", each) for each in many))
+
+
+def _names(names: Iterable[str] | str) -> tuple[str, ...]:
+    """These names, each once; a single text is one."""
+    return tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
+
+
+@attrs.frozen
+class About:
+    """What a breach is about; what comes first matters most.
+
+    Give objects, or their keys: `About(keys=(pod, "nodes/n1"), fields="spec.node_name")`.
+    """
+
+    keys: tuple[str, ...] = attrs.field(default=(), converter=_keys)
+    """The objects, by their keys in the Store: `pods/default/web`."""
+    fields: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """Their fields that matter, dotted: `spec.node_name`."""
+    actors: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """The actors, by name."""
+
+    def as_dict(self) -> dict[str, list[str]]:
+        """Return it as plain data for JSON."""
+        return {name: list(getattr(self, name)) for name in ("keys", "fields", "actors")}
+
+
+NOTHING = About()
+
+
+@attrs.frozen
+class Found:
+    """What a claim returns that knows what is wrong with what: its sentence, and the data of it."""
+
+    text: str
+    """What is wrong, in a sentence."""
+    about: About | None = None
+    """What it is about; None: what the sentence names."""
+    reason: str = ""
+    """Which kind of breach it is, one of `REASONS`; empty if it is of none."""
+    since: int | None = None
+    """The revision since which it has been so, if that is known."""
+    alike_by: str = ""
+    """Makes it the same as another breach of a claim that breaks for many reasons; empty: every
+    breach of the claim is the same. It names nothing that depends on the Run."""
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        *things: str | HasKey,
+        fields: Iterable[str] | str = (),
+        actors: Iterable[str] | str = (),
+        reason: str = "",
+        since: int | None = None,
+    ) -> Self:
+        """Make one of its sentence and the objects it is about, or their keys."""
+        return cls(text, About(things, fields, actors), reason, since)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Wrong = str | Found | None
+"""What a claim says: what is wrong, with its data or as a sentence alone, or None."""
+
+
+def check_found(found: Found) -> None:
+    """Refuse what no breach can be made of: ScenarioError says which part of it is none."""
+    _check("text", found.text, isinstance(found.text, str), "a sentence that says what is wrong")
+    is_about = found.about is None or isinstance(found.about, About)
+    _check("about", found.about, is_about, "About(keys=…, fields=…, actors=…), or nothing")
+    parts = () if found.about is None else attrs.astuple(found.about)
+    texts = all(isinstance(each, str) for part in parts for each in part)
+    _check("about", found.about, texts, "keys, fields and actors that are texts")
+    among = f"one of {', '.join(map(repr, REASONS))}, or nothing"
+    _check("reason", found.reason, found.reason in ("", *REASONS), among)
+    is_number = isinstance(found.since, int) and not isinstance(found.since, bool)
+    _check("since", found.since, found.since is None or is_number, "a revision, or nothing")
+
+
+def _check(name: str, value: object, is_right: bool, expected: str) -> None:
+    if not is_right:
+        raise ScenarioError(f"{name}={shown(value)}: expected {expected}")
+
+
+# -- by words --------------------------------------------------------------------------------------
+
+WORD = re.compile(r"[\w./-]+")
+
+
+def named_in(text: str, keys: Iterable[str], actors: Iterable[str]) -> About:
+    """Return those of these objects and actors that a text names, in the order in which it does.
+
+    1. A word is as long as it can be, so `web` is not named by `web-1`.
+    2. An object is named by its key, or by the end of it after a slash: `default/web`, `web`.
+    3. A word that is a key of a kind names an object, be it there or not; so does what is asked of
+       it: `pods/default/web/binding`.
+    4. An actor is named by its name, or by a task of it: `alpha/main`.
+    """
+    words = dict.fromkeys(word.strip("./") for word in WORD.findall(text))
+    lasts = {word.rpartition("/")[2] for word in words}
+    named: dict[str, list[str]] = {}
+    for key in keys:
+        if key.rpartition("/")[2] in lasts:
+            for end in _ends(key):
+                named.setdefault(end, []).append(key)
+    parts = {kind.plural: 3 if kind.is_namespaced else 2 for kind in kinds_below() if kind.plural}
+    found: dict[str, None] = {}
+    for word in words:
+        first, *more = word.split("/")
+        if word in named:
+            found.update(dict.fromkeys(sorted(named[word])))
+        elif first in parts and len(more) + 1 >= parts[first]:
+            found["/".join([first, *more][: parts[first]])] = None
+    known = frozenset(actors)
+    acting = (name for word in words for name in (word, word.partition("/")[0]) if name in known)
+    return About(found, (), acting)
+
+
+def _ends(key: str) -> Iterator[str]:
+    """The key, and each end of it that begins after a slash."""
+    parts = key.split("/")
+    return ("/".join(parts[place:]) for place in range(len(parts)))
+
+
+class ByWords:
+    """What the sentence of a breach is about, found when somebody asks, and then kept."""
+
+    __slots__ = ("_about", "_find")
+
+    def __init__(self, find: Callable[[], About]) -> None:
+        self._find: Callable[[], About] | None = find
+        self._about = NOTHING
+
+    def about(self) -> About:
+        """Return what it is about."""
+        if self._find is not None:
+            self._about, self._find = self._find(), None
+        return self._about
