@@ -7,15 +7,13 @@ from functools import partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from typing import Any, ClassVar, Protocol
 
-import attrs
-
 from testbed.client.request import Request
 from testbed.client.wire import Wire
 from testbed.code.takes import wrong_count
 from testbed.errors import ScenarioError, shown
 from testbed.store.change import Change
 from testbed.store.store import Store
-from testbed.turns.found import DEADLINE, NEVER, About, Found, Wrong, named_in
+from testbed.turns.found import DEADLINE, NEVER, About, Found, Wrong, named_in, told
 from testbed.turns.happening import Happening
 from testbed.turns.life import Death, Role, StuckTask
 from testbed.turns.option import Choice
@@ -164,6 +162,10 @@ class Invariant:
     anything. A search that leaves out orders keeps every order of changes to these."""
     within_ms: int | None = None
     """The time within which it must come true; None: any time."""
+    breach_reason: ClassVar[str] = ""
+    """Which kind of breach each of its breaches is that names none itself, one of `REASONS`."""
+    breach_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields that matter of the objects that its breaches are about, where one names none."""
     declares: bool = False
     """Whether a user wrote it, who says what it `reads`: an audit then shows it no more."""
 
@@ -312,7 +314,8 @@ class _Eventually(FunctionClaim):
             self._met_after_ms = since
         elif late:
             wrong = "it came true too late" if wrong is None else wrong
-            return _told(wrong, DEADLINE, f", {self.within_ms} ms after the last fault")
+            after = f", {self.within_ms} ms after the last fault"
+            return _told(wrong, DEADLINE, after)
         return None
 
     def end(self, evidence: Evidence) -> Wrong:
@@ -324,9 +327,7 @@ class _Eventually(FunctionClaim):
 def _told(wrong: Wrong, reason: str, more: str = "") -> Wrong:
     """What a function says is wrong, with more said of it, and the kind of breach that it is if the
     function names none."""
-    if isinstance(wrong, Found):
-        return attrs.evolve(wrong, text=f"{wrong.text}{more}", reason=wrong.reason or reason)
-    return Found(f"{wrong}{more}", reason=reason) if isinstance(wrong, str) else wrong
+    return told(wrong, after=more, reason=reason) if isinstance(wrong, str | Found) else wrong
 
 
 def always(claim: Claim, *, reads: tuple[str, ...] | None = None) -> Invariant:

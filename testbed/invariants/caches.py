@@ -11,6 +11,7 @@ from testbed.objects.meta import prefix_of
 from testbed.store.change import Change
 from testbed.store.selector import differ_in
 from testbed.store.store import Store
+from testbed.turns.found import UNEQUAL, Found, Wrong, told
 from testbed.turns.option import WAKE
 from testbed.turns.trace import Step
 
@@ -22,14 +23,14 @@ class CachesEqualTheStore(Invariant):
     name = "caches_equal_the_store"
     reads = frozenset()
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         for role in evidence.actors:
             for cache in role.life.caches if role.life and role.is_up else ():
                 if any(option.kind == WAKE for option in cache.reader._seat.offered):
                     continue
                 actual = _there(cache, evidence.store, None)
                 if wrong := _difference(cache.known, actual, cache.reads):
-                    return f"the cache of {cache.kind.plural} in {role.name} {wrong}"
+                    return _told(wrong, cache.kind.plural, role.name)
         return None
 
 
@@ -48,20 +49,20 @@ class CachesShowOneRevision(Invariant):
     def __init__(self) -> None:
         self._folds: dict[Cache[Any], _Fold] = {}
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for stream, _ in evidence.wire.streams.delivered:
             life = stream.life
             for cache in life.caches if life.is_alive else ():
                 is_read = cache.kind.plural == stream.plural
                 if is_read and (wrong := self._wrong_in(cache, evidence)):
-                    return f"the cache of {stream.plural} in {life.role.name} {wrong}"
+                    return _told(wrong, stream.plural, life.role.name)
         return None
 
-    def _wrong_in(self, cache: Cache[Any], evidence: Evidence) -> str:
+    def _wrong_in(self, cache: Cache[Any], evidence: Evidence) -> Found | None:
         store, upto = evidence.store, str(cache.upto)
         fold = self._folds.get(cache)
         if not upto or int(upto) < store.compacted:
-            return ""
+            return None
         if fold is None or fold.revision > int(upto) or fold.revision < store.compacted:
             fold = self._folds[cache] = _Fold(int(upto), _there(cache, store, int(upto)))
             touched = {*fold.known, *cache.known}
@@ -71,8 +72,14 @@ class CachesShowOneRevision(Invariant):
         its = {key: cache.known[key] for key in touched if key in cache.known}
         wrong = _difference(its, mine, cache.reads) or _miscounted(cache, fold)
         if wrong and _is_within_txn(cache, fold, store):
-            return ""
-        return f"{wrong} at rv {upto}" if wrong else ""
+            return None
+        return told(wrong, after=f" at rv {upto}", since=int(upto)) if wrong else None
+
+
+def _told(wrong: Found, plural: str, actor: str) -> Found:
+    """What is wrong with the Cache of an actor, as the claim says it."""
+    before = f"the cache of {plural} in {actor} "
+    return told(wrong, before=before, actors=actor, reason=UNEQUAL)
 
 
 class _Fold:
@@ -119,10 +126,10 @@ def _is_within_txn(cache: Cache[Any], fold: _Fold, store: Store) -> bool:
     return False
 
 
-def _miscounted(cache: Cache[Any], fold: _Fold) -> str:
+def _miscounted(cache: Cache[Any], fold: _Fold) -> Found | None:
     """What is wrong with a Cache that holds more or fewer objects than there were."""
     if len(cache.known) == len(fold.known):
-        return ""
+        return None
     return _difference(cache.known, fold.known, cache.reads)
 
 
@@ -134,14 +141,14 @@ def _there(cache: Cache[Any], store: Store, at: int | None) -> dict[str, object]
 
 def _difference(
     known: Mapping[str, Any], actual: Mapping[str, Any], reads: tuple[str, ...] | None
-) -> str:
+) -> Found | None:
     """What the Cache has wrong: of whole objects, or of the fields it declared that it reads."""
     for key in sorted({*known, *actual}):
         if key not in known:
-            return f"lacks {key}"
+            return Found.of(f"lacks {key}", key)
         if key not in actual:
-            return f"still holds {key}, which is gone"
+            return Found.of(f"still holds {key}, which is gone", key)
         one, other = known[key], actual[key]
         if one != other if reads is None else differ_in(reads, one, other):
-            return f"holds {key} as it was, not as it is"
-    return ""
+            return Found.of(f"holds {key} as it was, not as it is", key, fields=reads or ())
+    return None

@@ -7,6 +7,7 @@ from typing import ClassVar
 from testbed.invariant import TURN, Evidence, Invariant
 from testbed.objects.event import Event
 from testbed.store.store_endpoint import READS
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -20,13 +21,14 @@ class NobodyDecidesByEvents(Invariant):
     def __init__(self, people: tuple[str, ...]) -> None:
         self._people = people
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         served = evidence.wire.served
         if served is None or served.operation.plural != Event.plural:
             return None
         if served.operation.verb not in READS or served.role.name in self._people:
             return None
-        return f"{served.path} reads Events: {served.operation}"
+        text = f"{served.path} reads Events: {served.operation}"
+        return Found.of(text, actors=served.role.name, reason=FORBIDDEN)
 
 
 def nobody_decides_by_events(*people: str) -> NobodyDecidesByEvents:

@@ -13,6 +13,7 @@ from testbed.store.change import Change, Entry, Log, revision_of
 from testbed.store.delivery import ADDED, DELETED, MODIFIED, Delivery
 from testbed.store.selector import touches
 from testbed.store.store import Store
+from testbed.turns.found import MISSING, UNEQUAL, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -22,6 +23,7 @@ class WatchesAreGapFree(Invariant):
     naive scan of the history; for a watch that selects by a value, of the Changes with it."""
 
     name = "watches_are_gap_free"
+    breach_reason = UNEQUAL
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY})
 
@@ -31,22 +33,23 @@ class WatchesAreGapFree(Invariant):
         self._filed: dict[tuple[str, str], _Filed] = {}
         """The Changes of a kind by their values at a path; both are of streams that select so."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for stream, delivery in evidence.wire.streams.delivered:
             if wrong := self._check(stream, delivery, evidence.store):
                 return wrong
         return None
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         for stream in evidence.wire.streams.open:
             owed = None
             if stream.is_silent:
                 owed = self._next(stream, evidence.store, self._told_by(stream))
             if owed is not None:
-                return f"{stream.path} is silent, and was never told of {_named(owed)}"
+                text = f"{stream.path} is silent, and was never told of {_named(owed)}"
+                return _told(stream, text, owed, reason=MISSING)
         return None
 
-    def _check(self, stream: OpenWatch, delivery: Delivery, store: Store) -> str | None:
+    def _check(self, stream: OpenWatch, delivery: Delivery, store: Store) -> Wrong:
         if delivery.error is not None:
             self._told.pop(stream, None)
             return None
@@ -66,14 +69,16 @@ class WatchesAreGapFree(Invariant):
             upto, told.serial = shown.revision, shown.serial
         told.revision = upto
         if upto < before:
-            return f"{stream.path} was told of rv {upto} after rv {before}"
+            return _told(stream, f"{stream.path} was told of rv {upto} after rv {before}", shown)
         if shown is None:
             if expected is not None and expected.revision <= upto:
-                return f"{stream.path} got a bookmark at rv {upto}, before {_named(expected)}"
+                text = f"{stream.path} got a bookmark at rv {upto}, before {_named(expected)}"
+                return _told(stream, text, expected)
             return None
         if expected is None or expected.serial != shown.serial:
             wanted = _named(expected) if expected is not None else "nothing"
-            return f"{stream.path} was told of {_named(shown)}, and {wanted} was next"
+            text = f"{stream.path} was told of {_named(shown)}, and {wanted} was next"
+            return _told(stream, text, shown, expected)
         return _check_shown(stream, delivery, expected)
 
     def _told_by(self, stream: OpenWatch) -> _Told:
@@ -171,15 +176,16 @@ class _Filed:
         return None if entry is None else self._value_of(entry.value)
 
 
-def _check_first(stream: OpenWatch, shown: Change, store: Store) -> str | None:
+def _check_first(stream: OpenWatch, shown: Change, store: Store) -> Wrong:
     """What a watch begins with must be there at the revision where it was opened."""
     there = store.peek(shown.key, stream.opened_at)
     if there is None or there is not shown.new:
-        return f"{stream.path} began with {_named(shown)}, which was not there at its beginning"
+        text = f"{stream.path} began with {_named(shown)}, which was not there at its beginning"
+        return _told(stream, text, shown)
     return None
 
 
-def _check_shown(stream: OpenWatch, delivery: Delivery, change: Change) -> str | None:
+def _check_shown(stream: OpenWatch, delivery: Delivery, change: Change) -> Wrong:
     """What begins to match the selector is ADDED. What ceases to match is DELETED, and shown as it
     last was (API-6)."""
 
@@ -193,10 +199,19 @@ def _check_shown(stream: OpenWatch, delivery: Delivery, change: Change) -> str |
     if isinstance(value, Object) and not is_now:
         value = value.with_meta(revision=Revision(change.revision))
     if delivery.type != wanted:
-        return f"{stream.path} was told {delivery.type} of {_named(change)}, which is {wanted}"
+        text = f"{stream.path} was told {delivery.type} of {_named(change)}, which is {wanted}"
+        return _told(stream, text, change)
     if delivery.object is not value and delivery.object != value:
-        return f"{stream.path} was shown {change.key} as it was not at rv {change.revision}"
+        text = f"{stream.path} was shown {change.key} as it was not at rv {change.revision}"
+        return _told(stream, text, change)
     return None
+
+
+def _told(stream: OpenWatch, text: str, *changes: Change | None, reason: str = "") -> Found:
+    """What is wrong with a watch, about its actor and these Changes."""
+    about = [change for change in changes if change is not None]
+    since = about[0].revision if about else None
+    return Found.of(text, *about, actors=stream.life.role.name, reason=reason, since=since)
 
 
 def _named(change: Change) -> str:

@@ -78,6 +78,10 @@ class About:
     actors: tuple[str, ...] = attrs.field(default=(), converter=_names)
     """The actors, by name."""
 
+    def of(self, fields: tuple[str, ...]) -> About:
+        """Return the same, of these fields if it names none."""
+        return attrs.evolve(self, fields=fields) if fields and not self.fields else self
+
     def as_dict(self) -> dict[str, list[str]]:
         """Return it as plain data for JSON."""
         return {name: list(getattr(self, name)) for name in ("keys", "fields", "actors")}
@@ -115,12 +119,33 @@ class Found:
         """Make one of its sentence and the objects it is about, or their keys."""
         return cls(text, About(things, fields, actors), reason, since)
 
-    def __str__(self) -> str:
-        return self.text
-
 
 Wrong = str | Found | None
 """What a claim says: what is wrong, with its data or as a sentence alone, or None."""
+
+
+def told(
+    wrong: str | Found,
+    *things: str | HasKey,
+    before: str = "",
+    after: str = "",
+    fields: Iterable[str] | str = (),
+    actors: Iterable[str] | str = (),
+    reason: str = "",
+    since: int | None = None,
+) -> Found:
+    """Return what was found with more said before it and after it, about these things, too. What it
+    says itself comes first; a reason or a revision that it names stays."""
+    found = wrong if isinstance(wrong, Found) else Found(wrong)
+    about, more = found.about, About(things, fields, actors)
+    if more != NOTHING:
+        own = about or NOTHING
+        about = About(
+            (*own.keys, *more.keys), (*own.fields, *more.fields), (*own.actors, *more.actors)
+        )
+    since = since if found.since is None else found.since
+    text, reason = f"{before}{found.text}{after}", found.reason or reason
+    return Found(text, about, reason, since, found.alike_by)
 
 
 def check_found(found: Found) -> None:

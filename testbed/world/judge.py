@@ -26,7 +26,7 @@ from testbed.invariant import (
 from testbed.invariants.confluence import Confluent
 from testbed.store.footprint import HISTORY, LOG, Footprint
 from testbed.store.store import Store
-from testbed.turns.found import ByWords, Found, Wrong, check_found
+from testbed.turns.found import About, ByWords, Found, Wrong, check_found
 from testbed.turns.table import Table
 from testbed.turns.trace import Step
 from testbed.turns.verdict import Violation
@@ -276,18 +276,23 @@ class Judge:
     def _found(self, invariant: Invariant, breach: str | Found) -> None:
         found = _checked(invariant, breach)
         if all(v.invariant != invariant.name for v in self.violations):
-            now_ms, step = self._table.now_ms, self._table.step
-            evidence, about = self._evidence, found.about
-            named = about or ByWords(
-                partial(evidence.named_in, found.text, evidence.store.revision)
-            )
-            self.violations.append(
-                Violation(
-                    invariant.name, found.text, step, now_ms,
-                    found.reason, found.since, found.alike_by, named,
-                )
-            )  # fmt: skip
+            self.violations.append(self._violation(invariant, found))
             self.is_for_ever |= invariant.ends_run
+
+    def _violation(self, invariant: Invariant, found: Found) -> Violation:
+        """What that claim has found, now."""
+        evidence, fields = self._evidence, invariant.breach_fields
+        upto = evidence.store.revision
+        about: About | ByWords
+        if found.about is None:
+            about = ByWords(lambda: evidence.named_in(found.text, upto).of(fields))
+        else:
+            about = found.about.of(fields)
+        reason = found.reason or invariant.breach_reason
+        return Violation(
+            invariant.name, found.text, self._table.step, self._table.now_ms,
+            reason, found.since, found.alike_by, about,
+        )  # fmt: skip
 
 
 def _checked(invariant: Invariant, breach: object) -> Found:

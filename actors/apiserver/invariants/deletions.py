@@ -9,6 +9,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Object, Pod
 from testbed.store.change import Change
+from testbed.turns.found import FORBIDDEN, MISSING, Found, Wrong
 from testbed.turns.trace import Step
 
 DELETES = ("delete", "deletecollection")
@@ -25,6 +26,7 @@ class PodsAreGivenTheirTime(Invariant):
     """
 
     name = "pods_are_given_their_time"
+    breach_reason, breach_fields = FORBIDDEN, ("meta.deleted_ms", "meta.grace_s", "meta.finalizers")
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -34,13 +36,14 @@ class PodsAreGivenTheirTime(Invariant):
         self._marked: dict[Any, str] = {}
         """By request under way, the uid of the object that it has marked."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = asked_of_server(evidence)
         if request is None:
             return None
         for change in evidence.changes:
             if wrong := self._wrong_in(request, change):
-                return f"{change.key} {wrong} by {request.role.name} {request.operation}"
+                text = f"{change.key} {wrong} by {request.role.name} {request.operation}"
+                return Found.of(text, change, actors=request.role.name, since=change.revision)
         if request.is_served:
             self._marked.pop(request, None)
         return None
@@ -60,14 +63,15 @@ class PodsAreGivenTheirTime(Invariant):
             return _wrong_in_time(request.operation, old, new)
         return ""
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         for (key, uid), request in self._let_go.items():
             entry = evidence.store.peek(key)
             item: Any = None if entry is None else entry.value
             # After an error, or a crash of the server half way, the caller may ask again.
             was_told = request.is_served and request.error is None
             if item is not None and item.meta.uid == uid and was_told and _is_free_to_go(item):
-                return f"{key} was let go by {request.role.name} {request.operation}, and stays"
+                text = f"{key} was let go by {request.role.name} {request.operation}, and stays"
+                return Found.of(text, key, actors=request.role.name, reason=MISSING)
         return None
 
 

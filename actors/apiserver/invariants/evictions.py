@@ -9,6 +9,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import SERVED
 from testbed.objects import Pod, PodDisruptionBudget
 from testbed.store.change import Change
+from testbed.turns.found import TOO_MANY, Found, Wrong, told
 from testbed.turns.trace import Step
 
 BUDGETS = PodDisruptionBudget.plural
@@ -21,6 +22,7 @@ class EvictionsKeepToBudgets(Invariant):
     disruption was taken for it."""
 
     name = "evictions_keep_to_budgets"
+    breach_reason, breach_fields = TOO_MANY, ("status.disruptions_allowed", "status.disrupted_pods")
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
 
@@ -31,7 +33,7 @@ class EvictionsKeepToBudgets(Invariant):
         self._left: dict[str, int] = {}
         """By uid of a budget, how many evictions it may still grant."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = asked_of_server(evidence)
         is_eviction = request is not None and request.operation.asked == "create/eviction"
         changes = evidence.changes
@@ -42,44 +44,55 @@ class EvictionsKeepToBudgets(Invariant):
             if change.key.startswith(f"{BUDGETS}/"):
                 wrong = self._wrong_in_budget(request if is_eviction else None, change)
             else:
-                wrong = self._wrong_in_pod(request, change, evidence) if is_eviction else ""
+                wrong = self._wrong_in_pod(request, change, evidence) if is_eviction else None
             if wrong:
-                return f"{wrong} at rv {change.revision}"
+                return told(
+                    wrong, change, after=f" at rv {change.revision}",
+                    actors=request.role.name, since=change.revision,
+                )  # fmt: skip
         if is_eviction and request.is_served:
             del self._begun[request]
             self._paid.discard(request)
         return None
 
-    def _wrong_in_budget(self, request: Any, change: Change) -> str:
+    def _wrong_in_budget(self, request: Any, change: Change) -> Found | None:
         old: Any = change.before
         new: Any = change.after
         if new is None:
-            return ""
+            return None
         uid, allowed = new.meta.uid, new.status.disruptions_allowed
         if request is None:
             if old is None or old.status != new.status:
                 self._left[uid] = allowed
-            return ""
+            return None
         had, name = old.status.disruptions_allowed, request.operation.name
         left = self._left[uid] = self._left.get(uid, had) - 1
         self._paid.add(request)
         if left < 0:
-            return f"{change.key} granted the eviction of {name}, and allowed no more"
+            text = f"{change.key} granted the eviction of {name}, and allowed no more"
+            return Found.of(text, change, _evicted(request))
         if had - allowed != 1 or name not in new.status.disrupted_pods:
-            return (
-                f"{change.key} granted the eviction of {name}, and had {had} before, {allowed} now"
-            )
-        return ""
+            counts = f"had {had} before, {allowed} now"
+            text = f"{change.key} granted the eviction of {name}, and {counts}"
+            return Found.of(text, change, _evicted(request))
+        return None
 
-    def _wrong_in_pod(self, request: Any, change: Change, evidence: Evidence) -> str:
+    def _wrong_in_pod(self, request: Any, change: Change, evidence: Evidence) -> Found | None:
         old: Any = change.before
         is_gone = change.new is None or change.new.value.meta.is_terminating  # type: ignore[attr-defined]
         if not isinstance(old, Pod) or old.meta.is_terminating or not is_gone:
-            return ""
+            return None
         if request in self._paid:
-            return ""
+            return None
         budget = _owed(change.key, self._begun[request], evidence)
-        return f"{change.key} was evicted, and {budget} was not asked" if budget else ""
+        if not budget:
+            return None
+        return Found.of(f"{change.key} was evicted, and {budget} was not asked", change, budget)
+
+
+def _evicted(request: Any) -> str:
+    """The key of the pod that an eviction is of."""
+    return str(request.operation.key).removesuffix("/eviction")
 
 
 def _owed(key: str, begun: int, evidence: Evidence) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from actors.apiserver.invariants.asked import UNCONDITIONAL, asked_of_server
 from testbed import Evidence, Invariant, NotFound
 from testbed.invariant import SERVED
+from testbed.turns.found import UNEQUAL, Found, Wrong, told
 from testbed.turns.trace import Step
 
 
@@ -17,18 +18,23 @@ class AnswersShowWhatWas(Invariant):
     present."""
 
     name = "answers_show_what_was"
+    breach_reason = UNEQUAL
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = asked_of_server(evidence)
         if request is None or not request.is_served or request.operation.verb not in READ:
             return None
         wrong = READ[request.operation.verb](request, evidence)
-        return f"{request.role.name} {request.operation} {wrong}" if wrong else None
+        if not wrong:
+            return None
+        who, operation = request.role.name, request.operation
+        things = (operation.key,) if operation.verb == "get" else ()
+        return told(wrong, *things, before=f"{who} {operation} ", actors=who)
 
 
-def _wrong_in_list(request: Any, evidence: Evidence) -> str:
+def _wrong_in_list(request: Any, evidence: Evidence) -> str | Found:
     if request.error is not None:
         return ""
     operation, store, listing = request.operation, evidence.store, request.value
@@ -53,7 +59,7 @@ def _wrong_in_list(request: Any, evidence: Evidence) -> str:
 
 def _wrong_in_page(
     items: list[Any], there: list[Any], has_begun: bool, goes_on: bool, at: int
-) -> str:
+) -> str | Found:
     """What is wrong with a page: it has to be a part of the whole list, without a gap, and its
     beginning and its end unless it says otherwise."""
     start = len(there)
@@ -65,7 +71,10 @@ def _wrong_in_page(
     )
     if page == items and is_whole:
         return ""
-    return f"was shown {_listed(items)} of rv {at}, when there was {_listed(there)}"
+    text = f"was shown {_listed(items)} of rv {at}, when there was {_listed(there)}"
+    return Found.of(
+        text, *(each for each in (*there, *items) if each not in there or each not in items)
+    )
 
 
 def _wrong_in_get(request: Any, evidence: Evidence) -> str:

@@ -10,6 +10,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects.form import to_tree
 from testbed.store.change import Change
+from testbed.turns.found import FORBIDDEN, TAKEN_BACK, Found, Wrong
 from testbed.turns.trace import Step
 
 CONDITIONAL = ("leases", "poddisruptionbudgets")
@@ -29,6 +30,7 @@ class NoUpdateIsLost(Invariant):
     that it names, nothing was committed to the object except by this request."""
 
     name = "no_update_is_lost"
+    breach_reason = TAKEN_BACK
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -36,13 +38,14 @@ class NoUpdateIsLost(Invariant):
         self._wrote: dict[Any, str] = {}
         """By request under way, the revision of its own last commit to the object it names."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = asked_of_server(evidence)
         if request is None or request.operation.asked == "create":
             return None
         for change in evidence.changes:
             if change.key == request.operation.key and (wrong := self._wrong_in(request, change)):
-                return f"{request.role.name} {request.operation} at rv {change.revision} {wrong}"
+                text = f"{request.role.name} {request.operation} at rv {change.revision} {wrong}"
+                return Found.of(text, change, actors=request.role.name, since=change.revision)
         if request.is_served:
             self._wrote.pop(request, None)
         return None
@@ -68,10 +71,11 @@ class PatchesChangeWhatTheySay(Invariant):
     name fields in other ways, and are not judged here."""
 
     name = "patches_change_what_they_say"
+    breach_reason = FORBIDDEN
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = asked_of_server(evidence)
         if request is None or request.operation.verb != "patch":
             return None
@@ -88,10 +92,9 @@ class PatchesChangeWhatTheySay(Invariant):
             old, new = map(to_tree, values)
             for path in _outside(old, new, patch, "", is_strategic):
                 if path not in SERVERS_OWN:
-                    return (
-                        f"{request.role.name} {operation} at rv {change.revision} changed {path}, "
-                        "which it does not name"
-                    )
+                    who, since = request.role.name, change.revision
+                    text = f"{who} {operation} at rv {since} changed {path}, which it does not name"
+                    return Found.of(text, change, fields=path, actors=who, since=since)
         return None
 
 

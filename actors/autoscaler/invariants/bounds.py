@@ -14,6 +14,7 @@ from actors.autoscaler.invariants.passes import is_ready
 from actors.autoscaler.pass_sight import PassSight
 from testbed import Evidence, Invariant
 from testbed.invariant import SERVED
+from testbed.turns.found import TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 GROUPS = "nodegroups"
@@ -43,6 +44,7 @@ class GroupsStayInBounds(Invariant):
     """
 
     name = "groups_stay_in_bounds"
+    breach_reason = TOO_MANY
     reads = frozenset({"log:nodegroups", "log:cloudinstances"})
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
 
@@ -54,7 +56,7 @@ class GroupsStayInBounds(Invariant):
         self._lowered: set[str] = set()
         """The groups with a target that something other than a live autoscaler may have changed."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = evidence.served
         if request is None or request.operation.plural != GROUPS or not request.is_served:
             return None
@@ -72,7 +74,12 @@ class GroupsStayInBounds(Invariant):
             self._note_lowered(request.operation.name)
         elif request.operation.verb == "delete-nodes":
             wrong = self._wrong_with_deletion(request, evidence)
-        return f"{request.role.name} {wrong}" if wrong else None
+        if not wrong:
+            return None
+        who, group = request.role.name, f"{GROUPS}/{request.operation.name}"
+        gone = request.operation.body if request.operation.verb == "delete-nodes" else ()
+        nodes = (f"nodes/{name}" for name in gone)
+        return Found.of(f"{who} {wrong}", group, *nodes, fields="target", actors=who)
 
     def _of(self, request: Any) -> _Group:
         """What this life has done to the group. What an earlier life did is forgotten, though one

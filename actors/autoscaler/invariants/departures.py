@@ -15,6 +15,7 @@ from actors.autoscaler.settings import AutoscalerSettings
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, TURN
 from testbed.objects import Node, Pod
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 LATE_MS = 60_000
@@ -29,6 +30,7 @@ class DepartingNodesAreEmpty(Invariant):
     """
 
     name = "departing_nodes_are_empty"
+    breach_reason = FORBIDDEN
     reads = frozenset({"log:pods", "log:nodes", "log:cloudinstances"})
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -37,7 +39,7 @@ class DepartingNodesAreEmpty(Invariant):
         self._on: dict[str, dict[str, str]] = {}
         """By tainted node, the uids and keys of the pods that were on it then."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for node, is_put in _taints_changed(evidence):
             self._on.pop(node.meta.name, None)
             if is_put:
@@ -47,7 +49,8 @@ class DepartingNodesAreEmpty(Invariant):
                 entry = evidence.store.peek(key)
                 pod: Any = None if entry is None else entry.value
                 if pod is not None and pod.meta.uid == uid and not pod.is_over:
-                    return f"{self.actor} deletes {name}, where {key} still is"
+                    text = f"{self.actor} deletes {name}, where {key} still is"
+                    return Found.of(text, f"nodes/{name}", key, actors=self.actor)
         return None
 
     def _occupants(self, node: str, evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -71,6 +74,7 @@ class NodesDepartInTime(Invariant):
     autoscaler must wait because the cluster has just grown."""
 
     name = "nodes_depart_in_time"
+    breach_reason = FORBIDDEN
     reads = frozenset({"log:nodes"})
     # A pass that writes nothing is followed by another one without any commit between them.
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
@@ -85,7 +89,7 @@ class NodesDepartInTime(Invariant):
         self._last: tuple[PassRecord, int] | None = None
         """Its last pass that has looked for unneeded nodes, and in which life that was."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request, role = evidence.served, _role(self.actor, evidence)
         if role is None or role.life is None:
             return None
@@ -98,7 +102,8 @@ class NodesDepartInTime(Invariant):
             return None
         for node, is_put in _taints_changed(evidence):
             if is_put and (wrong := self._wrong_with(node, role.lives, evidence.now_ms)):
-                return f"{self.actor} taints {node.meta.name}, {wrong}"
+                text = f"{self.actor} taints {node.meta.name}, {wrong}"
+                return Found.of(text, node, fields="spec.taints", actors=self.actor)
         return None
 
     def _wrong_with(self, node: Node, life: int, now_ms: int) -> str:

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import attrs
 
 from actors.autoscaler.autoscaler import Autoscaler
-from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, key_of
+from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, group_key, key_of, node_key
 from actors.autoscaler.pass_record import SCHEDULABLE
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Pod
+from testbed.turns.found import LAP, Found, Wrong
 from testbed.turns.trace import Step
 
 WITHIN_MS = 1_200_000
@@ -26,15 +27,16 @@ class AwaitedNodesStay(JudgesPasses):
     name = "awaited_nodes_stay"
     reads = frozenset({"log:nodes"})
 
-    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
-        """What is wrong with a pass; empty if nothing is."""
+    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> Found | None:
+        """What is wrong with a pass; None if nothing is."""
         going = seen.record.scale_down.deleting_empty
         waiting = {key_of(pod): pod for pod in seen.sight.unschedulable}
         for key, fate in seen.record.pods.items():
             is_daemon = any(owner.kind == "DaemonSet" for owner in waiting[key].meta.owners)
             if fate.fate == SCHEDULABLE and fate.node in going and not is_daemon:
-                return f"lets {fate.node} go as empty, where {key} has just found room"
-        return ""
+                text = f"lets {fate.node} go as empty, where {key} has just found room"
+                return Found.of(text, node_key(fate.node), waiting[key])
+        return None
 
 
 @attrs.define
@@ -59,6 +61,7 @@ class NoGroupOscillates(Invariant):
     """
 
     name = "no_group_oscillates"
+    breach_reason = LAP
     reads = frozenset({"log:nodegroups", "log:pods", *(f"log:{plural}" for plural in WORKLOADS)})
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -67,7 +70,7 @@ class NoGroupOscillates(Invariant):
         self._sizes: dict[str, _Sizes] = {}
         self._said = ""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = evidence.served
         for change in evidence.changes:
             old: Any = change.before
@@ -81,7 +84,7 @@ class NoGroupOscillates(Invariant):
         found = [name for name, sizes in sorted(self._sizes.items()) if sizes.is_oscillating]
         if found and not self._said:
             self._said = f"{found[0]} grew, shrank and grew again, and nobody wanted anything else"
-            return self._said if self.strict else None
+            return Found.of(self._said, group_key(found[0])) if self.strict else None
         return None
 
     def _note(self, old: Any, new: Any, now_ms: int, *, is_its: bool) -> None:

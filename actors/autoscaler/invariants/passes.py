@@ -16,6 +16,7 @@ from actors.autoscaler.switches import AutoscalerSwitches
 from testbed import Evidence, Invariant
 from testbed.invariant import TURN
 from testbed.objects import Node, Pod
+from testbed.turns.found import FORBIDDEN, Found, Wrong, told
 from testbed.turns.trace import Step
 
 GOING = "ToBeDeletedByClusterAutoscaler"
@@ -84,6 +85,16 @@ def key_of(pod: Pod) -> str:
     return f"{pod.meta.namespace}/{pod.meta.name}"
 
 
+def group_key(name: str) -> str:
+    """The key of a group of nodes."""
+    return f"nodegroups/{name}"
+
+
+def node_key(name: str) -> str:
+    """The key of a node."""
+    return f"nodes/{name}"
+
+
 def has_taint(node: Node, key: str) -> bool:
     """Whether the node has a taint with that key."""
     return any(taint.key == key for taint in node.spec.taints)
@@ -108,21 +119,25 @@ class JudgesPasses(Invariant):
     """What claims about passes share: each pass of each autoscaler is judged once, at its end."""
 
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
+    breach_reason = FORBIDDEN
 
     def __init__(self) -> None:
         self._judged: dict[str, PassRecord] = {}
         self._since_ms: dict[tuple[str, int, str], int] = {}
         """By autoscaler, life and instance, the first pass that found it without a Node."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         """Judge the passes that have ended in this turn."""
         for seen in self._passes(evidence):
             if wrong := self.wrong_with(seen, evidence):
-                return f"{seen.role.name}, in its pass at {seen.record.at_ms} ms, {wrong}"
+                who = seen.role.name
+                return told(
+                    wrong, before=f"{who}, in its pass at {seen.record.at_ms} ms, ", actors=who
+                )
         return None
 
-    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
-        """What is wrong with a pass; empty if nothing is."""
+    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> Found | None:
+        """What is wrong with a pass; None if nothing is."""
         raise NotImplementedError
 
     def _passes(self, evidence: Evidence) -> Iterator[SeenPass]:

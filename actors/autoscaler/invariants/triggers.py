@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, key_of
+from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, group_key, key_of, node_key
 from actors.autoscaler.invariants.plain_cluster import (
     PlainCluster,
     is_daemon,
@@ -15,6 +15,7 @@ from actors.autoscaler.invariants.plain_cluster import (
 from actors.autoscaler.pass_record import TRIGGERED
 from testbed import Evidence
 from testbed.objects import Pod
+from testbed.turns.found import Found, told
 
 
 class TriggersAreInNeed(JudgesPasses):
@@ -28,41 +29,45 @@ class TriggersAreInNeed(JudgesPasses):
     name = "triggers_are_in_need"
     reads = frozenset({"log:nodegroups"})
 
-    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
-        """What is wrong with a pass; empty if nothing is."""
+    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> Found | None:
+        """What is wrong with a pass; None if nothing is."""
         scale_up = seen.record.scale_up
         fates = {**seen.record.pods, **seen.record.drained}
         triggers = [key for key, fate in fates.items() if fate.fate == TRIGGERED]
         if not triggers or not scale_up.resizes:
-            return ""
+            return None
         cluster = laid_out(seen, evidence)
         pods = {key_of(pod): pod for pod in (*seen.sight.bound, *seen.sight.unschedulable)}
         for key in triggers:
             if key not in pods:
-                return f"lets the cluster grow for {key}, which waits for nothing"
+                kept = f"pods/{key}"
+                return Found.of(f"lets the cluster grow for {key}, which waits for nothing", kept)
             if not pods[key].is_bound and (wrong := _wrong_with(pods[key], seen, cluster)):
-                return f"lets the cluster grow for {key}, {wrong}"
+                before = f"lets the cluster grow for {key}, "
+                return told(wrong, pods[key], before=before)
         return _wrong_with_group(scale_up.best, [pods[key] for key in triggers], cluster)
 
 
-def _wrong_with(pod: Pod, seen: SeenPass, cluster: PlainCluster) -> str:
+def _wrong_with(pod: Pod, seen: SeenPass, cluster: PlainCluster) -> str | Found:
     switches = seen.switches
     if is_expendable(pod, switches.expendable_cutoff):
         return "which is expendable"
     if is_nominated(pod, switches.nominated_rule, cluster.nodes):
-        return f"which is nominated to {nomination_of(pod)}"
+        node = nomination_of(pod)
+        return Found.of(f"which is nominated to {node}", node_key(node))
     if switches.filter_daemonset_pods and is_daemon(pod):
         return "which is of a DaemonSet"
     if cluster.is_sure and stands_alone(pod) and not is_daemon(pod):
         place = next(cluster.places(pod), "")
-        return f"which has room on {place}" if place else ""
+        return Found.of(f"which has room on {place}", node_key(place)) if place else ""
     return ""
 
 
-def _wrong_with_group(best: str, pods: list[Pod], cluster: PlainCluster) -> str:
+def _wrong_with_group(best: str, pods: list[Pod], cluster: PlainCluster) -> Found | None:
     if best not in cluster.templates:
-        return ""
+        return None
     if any(best in cluster.groups_for(pod) or not stands_alone(pod) for pod in pods):
-        return ""
+        return None
     names = ", ".join(key_of(pod) for pod in pods)
-    return f"lets {best} grow for {names}, and none of them fits there"
+    text = f"lets {best} grow for {names}, and none of them fits there"
+    return Found.of(text, group_key(best), *pods)

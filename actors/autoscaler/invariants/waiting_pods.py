@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from actors.autoscaler.invariants.passes import JudgesPasses, SeenPass, autoscalers, key_of
+from actors.autoscaler.invariants.passes import (
+    JudgesPasses,
+    SeenPass,
+    autoscalers,
+    group_key,
+    key_of,
+    node_key,
+)
 from actors.autoscaler.invariants.plain_cluster import (
     PlainCluster,
     admits,
@@ -32,6 +39,7 @@ from testbed import Evidence
 from testbed.invariant import TURN
 from testbed.objects import Pod, requests_of
 from testbed.objects.condition import find
+from testbed.turns.found import MISSING, TOO_MANY, Found, Wrong
 
 DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 NEW_MS = 3_000
@@ -48,10 +56,11 @@ class NoPodIsPassedOver(JudgesPasses):
     """
 
     name = "no_pod_is_passed_over"
+    breach_reason = MISSING
     reads = frozenset({"log:nodegroups"})
     looks_at: ClassVar[frozenset[str]] = frozenset({TURN})
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         """At rest, its last pass has seen each pod that still waits."""
         for role in autoscalers(evidence):
             sight: PassSight | None = role.life.shown.get("sight")
@@ -60,31 +69,34 @@ class NoPodIsPassedOver(JudgesPasses):
             known = {pod.meta.uid for pod in sight.unschedulable}
             for pod in _waiting(evidence):
                 if pod.meta.uid not in known:
-                    return f"{role.name} makes no more passes, and {key_of(pod)} waits"
+                    text = f"{role.name} makes no more passes, and {key_of(pod)} waits"
+                    return Found.of(text, pod, actors=role.name)
         return None
 
-    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> str:
-        """What is wrong with a pass; empty if nothing is."""
+    def wrong_with(self, seen: SeenPass, evidence: Evidence) -> Found | None:
+        """What is wrong with a pass; None if nothing is."""
         record = seen.record
         if record.ended_early:
-            return ""
+            return None
         cluster = laid_out(seen, evidence)
         if wrong := _overpacked(cluster):
             return wrong
         if record.error:
-            return ""
+            return None
         for pod in seen.sight.unschedulable:
             fate = record.pods.get(key_of(pod))
             if fate is None:
-                return f"does not say what becomes of {key_of(pod)}"
-            if wrong := _wrong_with(pod, fate, seen, cluster):
-                return f"takes {key_of(pod)} for one that is {fate.fate}, {wrong}"
+                return Found.of(f"does not say what becomes of {key_of(pod)}", pod)
+            if why := _wrong_with(pod, fate, seen, cluster):
+                text = f"takes {key_of(pod)} for one that is {fate.fate}, {why}"
+                return Found.of(text, pod, *((node_key(fate.node),) if fate.node else ()))
             is_left = fate.fate not in (EXPENDABLE, NOMINATED, SCHEDULABLE, YOUNG, DAEMON)
             if is_left and record.scale_up.result != SUCCESSFUL:
                 groups = _helping(pod, seen, cluster)
                 if groups:
-                    return f"adds no node for {key_of(pod)}, which {groups[0]} could take"
-        return ""
+                    text = f"adds no node for {key_of(pod)}, which {groups[0]} could take"
+                    return Found.of(text, pod, group_key(groups[0]))
+        return None
 
 
 def _waiting(evidence: Evidence) -> Iterator[Pod]:
@@ -97,18 +109,20 @@ def _waiting(evidence: Evidence) -> Iterator[Pod]:
             yield pod
 
 
-def _overpacked(cluster: PlainCluster) -> str:
+def _overpacked(cluster: PlainCluster) -> Found | None:
     """Whether pods were put where there is no room for all of them."""
     for name, keys in cluster.packed.items():
         node = cluster.get(name)
         if node is None:
-            return f"puts {keys[0]} on {name}, and no such node is there or to come"
+            text = f"puts {keys[0]} on {name}, and no such node is there or to come"
+            return Found.of(text, f"pods/{keys[0]}", node_key(name))
         here = cluster.there[name]
         wanted = [requests_of(pod) for pod in here if key_of(pod) in keys]
         for each in wanted:
             if name := overfull(node, here, each):
-                return f"puts {', '.join(keys)} on {node.meta.name}, which has not enough {name}"
-    return ""
+                text = f"puts {', '.join(keys)} on {node.meta.name}, which has not enough {name}"
+                return Found.of(text, *(f"pods/{key}" for key in keys), node, reason=TOO_MANY)
+    return None
 
 
 def _wrong_with(pod: Pod, fate: PodFate, seen: SeenPass, cluster: PlainCluster) -> str:

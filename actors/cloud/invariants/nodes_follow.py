@@ -9,6 +9,7 @@ from actors.shared.machines import CloudInstance
 from testbed import Evidence, Invariant
 from testbed.objects import Node, Pod
 from testbed.store.store import Store
+from testbed.turns.found import MISSING, UNEQUAL, Found, Wrong
 
 
 class NodesFollowMachines(Invariant):
@@ -19,9 +20,10 @@ class NodesFollowMachines(Invariant):
     """
 
     name = "nodes_follow_machines"
+    breach_reason = UNEQUAL
     reads = frozenset()
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         machines = {each.meta.name: each for each in _all(evidence.store, CloudInstance)}
         nodes = {each.meta.name: each for each in _all(evidence.store, Node)}
         found = [
@@ -31,16 +33,20 @@ class NodesFollowMachines(Invariant):
         return next(iter(found), None)
 
 
-def _wrong(machine: CloudInstance, nodes: dict[str, Node], evidence: Evidence) -> Iterator[str]:
+def _wrong(machine: CloudInstance, nodes: dict[str, Node], evidence: Evidence) -> Iterator[Found]:
     """What is wrong with a machine that the provider knows."""
     name, now_ms = machine.meta.name, evidence.now_ms
     if machine.is_gone(now_ms):
-        yield f"{machine.key} is gone since {machine.gone_ms} ms, and still has its name"
+        text = f"{machine.key} is gone since {machine.gone_ms} ms, and still has its name"
+        yield Found.of(text, machine)
     elif machine.boots:
-        yield f"{machine.key} has {len(machine.boots)} ways to come up, and none was drawn"
+        text = f"{machine.key} has {len(machine.boots)} ways to come up, and none was drawn"
+        yield Found.of(text, machine)
     elif machine.register_ms is not None and machine.register_ms <= now_ms:
         has_node = name in nodes or _had_node(machine, evidence.store)
-        yield from () if has_node else (f"{machine.key} has come up, and there is no node",)
+        if not has_node:
+            text = f"{machine.key} has come up, and there is no node"
+            yield Found.of(text, machine, f"nodes/{name}", reason=MISSING)
 
 
 def _had_node(machine: CloudInstance, store: Store) -> bool:
@@ -53,15 +59,18 @@ def _had_node(machine: CloudInstance, store: Store) -> bool:
 
 def _left_over(
     store: Store, machines: dict[str, CloudInstance], nodes: dict[str, Node]
-) -> Iterator[str]:
+) -> Iterator[Found]:
     """What is left of machines that are no more."""
     gone = {each.key.rpartition("/")[2] for each in store.log("cloudinstances").changes}
     gone -= machines.keys()
     for name in sorted(gone & nodes.keys()):
-        yield f"nodes/{name} is there, and its machine is gone"
+        text = f"nodes/{name} is there, and its machine is gone"
+        yield Found.of(text, f"nodes/{name}", f"cloudinstances/{name}")
     for pod in _all(store, Pod):
         if pod.spec.node_name in gone:
-            yield f"{pod.key} is on {pod.spec.node_name}, and its machine is gone"
+            machine = pod.spec.node_name
+            text = f"{pod.key} is on {machine}, and its machine is gone"
+            yield Found.of(text, pod, f"nodes/{machine}", f"cloudinstances/{machine}")
 
 
 def _all(store: Store, kind: type[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from testbed import Evidence, Invariant
 from testbed.objects import Pod, PodDisruptionBudget
 from testbed.objects.kinds import kind_of
+from testbed.turns.found import UNEQUAL, Found, Wrong
 
 MINUTES_2 = 120_000
 
@@ -17,9 +18,10 @@ class BudgetStatusesAreRight(Invariant):
     that is gone, and no eviction that was granted more than two minutes ago."""
 
     name = "budget_statuses_are_right"
+    breach_reason, breach_fields = UNEQUAL, ("status",)
     reads = frozenset()
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         """Count each budget of the Store afresh."""
         pods: list[Any] = [entry.value for entry in evidence.store.snapshot("pods/")]
         for entry in evidence.store.snapshot("poddisruptionbudgets/"):
@@ -27,7 +29,7 @@ class BudgetStatusesAreRight(Invariant):
             mine = [pod for pod in pods if budget.covers(pod.meta)]
             wrong = _wrong_in(budget, mine, evidence)
             if wrong:
-                return f"{entry.key} {wrong}"
+                return Found.of(f"{entry.key} {wrong}", budget, *mine)
         return None
 
 

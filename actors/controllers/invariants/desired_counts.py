@@ -8,6 +8,7 @@ from typing import Any
 from testbed import Evidence, Invariant
 from testbed.objects import DaemonSet, Deployment, Job, Node, Pod, ReplicaSet, StatefulSet
 from testbed.objects.affinity import NO_EXECUTE, NO_SCHEDULE, tolerated
+from testbed.turns.found import MISSING, TOO_MANY, UNEQUAL, Found, Wrong
 
 FAILURE = "ReplicaFailure"
 WORKLOADS = (ReplicaSet, StatefulSet, Deployment, Job, DaemonSet)
@@ -22,9 +23,10 @@ class DesiredCountsAreReached(Invariant):
     """
 
     name = "desired_counts_are_reached"
+    breach_reason = MISSING
     reads = frozenset()
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         things: dict[str, list[Any]] = {
             kind.kind: [entry.value for entry in evidence.store.snapshot(f"{kind.plural}/")]
             for kind in (*WORKLOADS, Pod, Node)
@@ -34,7 +36,7 @@ class DesiredCountsAreReached(Invariant):
             for owner in pod.meta.owners:
                 if owner.controller:
                     pods.setdefault(owner.uid, []).append(pod)
-        found: Iterator[str] = (
+        found: Iterator[Found] = (
             said
             for kind in WORKLOADS
             for item in things[kind.kind]
@@ -44,7 +46,7 @@ class DesiredCountsAreReached(Invariant):
         return next(found, None)
 
 
-def _wrong(item: Any, pods: list[Pod], things: dict[str, list[Any]]) -> Iterator[str]:
+def _wrong(item: Any, pods: list[Pod], things: dict[str, list[Any]]) -> Iterator[Found]:
     """What is wrong with one workload."""
     active = [pod for pod in pods if not pod.is_over and not pod.meta.is_terminating]
     if isinstance(item, DaemonSet):
@@ -54,12 +56,15 @@ def _wrong(item: Any, pods: list[Pod], things: dict[str, list[Any]]) -> Iterator
     else:
         wanted = _wanted(item)
         if len(active) > wanted and not _waits_to_shrink(item, active):
-            yield f"{item.key} wants {wanted} pods and has {len(active)}"
+            text = f"{item.key} wants {wanted} pods and has {len(active)}"
+            yield Found.of(text, item, *active, reason=TOO_MANY)
         if len(active) < wanted and not _is_excused(item):
-            yield f"{item.key} wants {wanted} pods and has {len(active)}, and does not say why"
+            text = f"{item.key} wants {wanted} pods and has {len(active)}, and does not say why"
+            yield Found.of(text, item, *active)
     for pod in active:
         if pod.status.phase in ("", "Pending") and not _says_why(pod):
-            yield f"{pod.key} of {item.key} does not run, and does not say why"
+            text = f"{pod.key} of {item.key} does not run, and does not say why"
+            yield Found.of(text, pod, item, fields="status.phase")
 
 
 def _wanted(item: Any) -> int:
@@ -105,7 +110,7 @@ def _says_why(pod: Pod) -> bool:
     return waits or pod.is_bound
 
 
-def _wrong_in_sets(item: Deployment, sets: Iterable[ReplicaSet]) -> Iterator[str]:
+def _wrong_in_sets(item: Deployment, sets: Iterable[ReplicaSet]) -> Iterator[Found]:
     """Whether all its pods are wanted from one ReplicaSet: then its rollout is over. A rollout that
     waits for pods to become available keeps to the surge."""
     mine = [each for each in sets if any(o.uid == item.meta.uid for o in each.meta.owners)]
@@ -118,10 +123,11 @@ def _wrong_in_sets(item: Deployment, sets: Iterable[ReplicaSet]) -> Iterator[str
     if item.spec.paused or waits:
         return
     if live != ([wanted] if wanted else []):
-        yield f"{item.key} wants {wanted} pods, and its ReplicaSets want {sorted(live)}"
+        text = f"{item.key} wants {wanted} pods, and its ReplicaSets want {sorted(live)}"
+        yield Found.of(text, item, *mine, fields="spec.replicas", reason=UNEQUAL)
 
 
-def _wrong_on_nodes(item: DaemonSet, pods: list[Pod], nodes: Iterable[Node]) -> Iterator[str]:
+def _wrong_on_nodes(item: DaemonSet, pods: list[Pod], nodes: Iterable[Node]) -> Iterator[Found]:
     """Whether each node has one pod if it should, and none if it must not."""
     for node in nodes:
         name, spec = node.meta.name, item.spec.template.spec
@@ -133,10 +139,11 @@ def _wrong_on_nodes(item: DaemonSet, pods: list[Pod], nodes: Iterable[Node]) -> 
         ]
         refused = {each.effect for each in taints if not tolerated(each, spec.tolerations)}
         if len(active) > 1 or (active and (not may or NO_EXECUTE in refused)):
-            yield f"{item.key} has {len(active)} pods on {name}, and at most one may be there"
+            text = f"{item.key} has {len(active)} pods on {name}, and at most one may be there"
+            yield Found.of(text, item, node, *active, reason=TOO_MANY)
         is_wanted = may and not refused & {NO_EXECUTE, NO_SCHEDULE}
         if is_wanted and not here:
-            yield f"{item.key} has no pod on {name}"
+            yield Found.of(f"{item.key} has no pod on {name}", item, node)
 
 
 def _node_of(pod: Pod) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Job, Pod
+from testbed.turns.found import MISSING, TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -18,6 +19,7 @@ class EndsAreCountedOnce(Invariant):
     of a Job that is over is held by the finalizer of its tracking."""
 
     name = "ends_are_counted_once"
+    breach_reason = TOO_MANY
     reads = frozenset({"log:pods", "log:jobs"})
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -27,7 +29,7 @@ class EndsAreCountedOnce(Invariant):
         self._succeeded: dict[str, set[str]] = {}
         """The same of those that were seen to succeed."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for change in evidence.changes:
             new: Any = change.after
             if isinstance(new, Pod):
@@ -36,7 +38,7 @@ class EndsAreCountedOnce(Invariant):
                 return wrong
         return None
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         jobs: list[Any] = [entry.value for entry in evidence.store.snapshot(f"{Job.plural}/")]
         over = {
             job.meta.uid
@@ -47,7 +49,9 @@ class EndsAreCountedOnce(Invariant):
             pod: Any = entry.value
             owner = next((each.uid for each in pod.meta.owners if each.controller), "")
             if owner in over and TRACKING in pod.meta.finalizers:
-                return f"{pod.key} waits to be counted by a Job that is over"
+                text = f"{pod.key} waits to be counted by a Job that is over"
+                jobs = [job for job in jobs if job.meta.uid == owner]
+                return Found.of(text, pod, *jobs, fields="meta.finalizers", reason=MISSING)
         return None
 
     def _note(self, pod: Pod) -> None:
@@ -57,11 +61,13 @@ class EndsAreCountedOnce(Invariant):
                 if pod.status.phase == "Succeeded":
                     self._succeeded.setdefault(owner.uid, set()).add(pod.meta.uid)
 
-    def _wrong(self, job: Job) -> str:
+    def _wrong(self, job: Job) -> Found | None:
         uid, status = job.meta.uid, job.status
         ever, succeeded = len(self._pods.get(uid, ())), len(self._succeeded.get(uid, ()))
         if status.succeeded > succeeded:
-            return f"{job.key} counts {status.succeeded} successes, and there were {succeeded}"
+            text = f"{job.key} counts {status.succeeded} successes, and there were {succeeded}"
+            return Found.of(text, job, fields="status.succeeded")
         if status.failed > ever - status.succeeded:
-            return f"{job.key} counts {status.failed} failures, and it had {ever} pods"
-        return ""
+            text = f"{job.key} counts {status.failed} failures, and it had {ever} pods"
+            return Found.of(text, job, fields="status.failed")
+        return None

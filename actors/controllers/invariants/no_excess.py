@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD
 from testbed.objects import Pod, ReplicaSet
+from testbed.objects.meta import key_of
+from testbed.turns.found import TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -15,6 +17,7 @@ class PodsAreCreatedOnce(Invariant):
     """A ReplicaSet never has more active pods than it ever wanted (CTL-2)."""
 
     name = "pods_are_created_once"
+    breach_reason = TOO_MANY
     reads = frozenset({"log:pods", "log:replicasets"})
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -24,7 +27,7 @@ class PodsAreCreatedOnce(Invariant):
         self._active: dict[str, set[str]] = {}
         """By the same, the uids of its active pods."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for change in evidence.changes:
             old: Any = change.before
             new: Any = change.after
@@ -36,17 +39,20 @@ class PodsAreCreatedOnce(Invariant):
                 return wrong
         return None
 
-    def _wrong(self, pod: Pod, *, is_gone: bool) -> str:
+    def _wrong(self, pod: Pod, *, is_gone: bool) -> Found | None:
         uid = next((each.uid for each in pod.meta.owners if each.controller), "")
         active = self._active.setdefault(uid, set())
         if is_gone or pod.is_over or pod.meta.is_terminating:
             active.discard(pod.meta.uid)
-            return ""
+            return None
         active.add(pod.meta.uid)
         most = self._most.get(uid, len(active))
         if len(active) > most:
-            return f"{pod.key} is one too many: its owner never wanted more than {most}"
-        return ""
+            owners = (each.name for each in pod.meta.owners if each.controller)
+            text = f"{pod.key} is one too many: its owner never wanted more than {most}"
+            keys = (key_of(ReplicaSet, name, pod.meta.namespace) for name in owners)
+            return Found.of(text, pod, *keys, fields="spec.replicas")
+        return None
 
 
 class RolloutsKeepTheirBounds(Invariant):
@@ -63,6 +69,7 @@ class RolloutsKeepTheirBounds(Invariant):
     """
 
     name = "rollouts_keep_their_bounds"
+    breach_reason, breach_fields = TOO_MANY, ("spec.replicas",)
     reads = frozenset({"records"})
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
@@ -70,14 +77,14 @@ class RolloutsKeepTheirBounds(Invariant):
         self._seen = 0
         """How many records it has looked at."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         new, self._seen = evidence.records[self._seen :], len(evidence.records)
         said = (_beyond(record.facts) for record in new if record.name == "rollout")
         return next(filter(None, said), None)
 
 
 def _beyond(step: Mapping[str, Any]) -> str:
-    """What is wrong with one step of a rollout."""
+    """What is wrong with one step of a rollout; empty if nothing is."""
     sizes = step["sizes"]
     total, most = sum(sizes.values()), step["wanted"] + step["surge"]
     before = total - sizes[step["new"]]

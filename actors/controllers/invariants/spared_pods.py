@@ -9,6 +9,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Pod
 from testbed.objects.affinity import NO_EXECUTE
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 CRITICAL = 2_000_000_000
@@ -18,16 +19,19 @@ class SparesPods(Invariant):
     """What these claims share: it looks at each pod that one actor begins to delete."""
 
     reads = frozenset({"log:pods", "log:nodes"})
+    breach_reason, breach_fields = FORBIDDEN, ("meta.deleted_ms",)
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
     def __init__(self, actor: str) -> None:
         self.actor = actor
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         """Ask of each pod that was just deleted by that actor what is wrong with it."""
         for pod in _deleted_by(self.actor, evidence):
             if wrong := self.wrong_with(pod, evidence):
-                return f"{self.actor} deletes {pod.key}, {wrong}"
+                node = f"nodes/{pod.spec.node_name}"
+                text = f"{self.actor} deletes {pod.key}, {wrong}"
+                return Found.of(text, pod, *((node,) if pod.is_bound else ()), actors=self.actor)
         return None
 
     def wrong_with(self, pod: Pod, evidence: Evidence) -> str:
@@ -45,7 +49,7 @@ class TolerationsAreKept(SparesPods):
         self._since: dict[tuple[str, str], int] = {}
         """By node and key, when the NoExecute taint of that key came to the node."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for entry in evidence.store.snapshot("nodes/"):
             node: Any = entry.value
             for taint in node.spec.taints:

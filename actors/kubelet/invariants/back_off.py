@@ -8,6 +8,7 @@ from actors.kubelet.containers import Ended, Report
 from actors.kubelet.invariants.on_nodes import RESTARTED, News, node_of_record, reports
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 FIRST_MS, MOST_MS, STABLE_MS = 10_000, 300_000, 600_000
@@ -20,6 +21,7 @@ class RestartsKeepTheirDistance(Invariant):
     And it starts nothing again that the restart policy says is over."""
 
     name = "restarts_keep_their_distance"
+    breach_reason = FORBIDDEN
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
     def __init__(self) -> None:
@@ -27,7 +29,7 @@ class RestartsKeepTheirDistance(Invariant):
         self._waits: dict[Any, int] = {}
         """By kubelet, its life and the uid, how long the next restart has to wait."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for record in self._news.of(evidence, RESTARTED):
             role = evidence.table.roles[record.path.partition("/")[0]]
             for report in reports(evidence, node_of_record(evidence, record)):
@@ -38,19 +40,18 @@ class RestartsKeepTheirDistance(Invariant):
                     return wrong
         return None
 
-    def _wrong_with(self, role: Any, report: Report, last: Ended) -> str:
-        """What is wrong with a restart after that end; empty if nothing is."""
+    def _wrong_with(self, role: Any, report: Report, last: Ended) -> Found | None:
+        """What is wrong with a restart after that end; None if nothing is."""
         mine = (role.name, role.lives, report.pod.meta.uid)
         ran_ms = last.ended_ms - last.started_ms
         wait_ms = 0 if ran_ms > STABLE_MS else self._waits.get(mine, 0)
         self._waits[mine] = min(2 * wait_ms, MOST_MS) if wait_ms else FIRST_MS
         waited_ms = report.started_ms - last.ended_ms
         if waited_ms < wait_ms:
-            return (
-                f"{role.name} started {report.pod.key} again {waited_ms} ms after its end, "
-                f"and had to wait {wait_ms} ms"
-            )
+            text = f"{role.name} started {report.pod.key} again {waited_ms} ms after its end"
+            return Found.of(f"{text}, and had to wait {wait_ms} ms", report.pod, actors=role.name)
         policy = report.pod.spec.restart_policy
         if policy == "Never" or (policy == "OnFailure" and not last.exit_code):
-            return f"{role.name} started {report.pod.key} again, which was over"
-        return ""
+            text = f"{role.name} started {report.pod.key} again, which was over"
+            return Found.of(text, report.pod, fields="spec.restart_policy", actors=role.name)
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from actors.kubelet.invariants.on_nodes import (
@@ -15,7 +16,9 @@ from actors.kubelet.invariants.on_nodes import (
 )
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD
-from testbed.objects import Pod
+from testbed.objects import Node, Pod
+from testbed.objects.meta import key_of
+from testbed.turns.found import TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 ALLOWED = "allowed_double_run"
@@ -35,6 +38,7 @@ class NoPodRunsTwice(Invariant):
     """
 
     name = "no_pod_runs_twice"
+    breach_reason = TOO_MANY
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT, RECORD})
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -54,7 +58,7 @@ class NoPodRunsTwice(Invariant):
     def allowed(self) -> str:
         return ALLOWED if self._allowed else ""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = evidence.served
         for change in evidence.changes:
             old: Any = change.before
@@ -70,30 +74,38 @@ class NoPodRunsTwice(Invariant):
             return self._judge(evidence)
         return None
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         roles = dict(kubelets(evidence))
         for key, places in _running(evidence).items():
             if len(places) < 2:
                 continue
             for node, uid in places:
                 if uid in self._forced and is_reachable(evidence, roles[node]):
-                    return f"{key} runs twice, and {roles[node].name} has not ended {uid}"
+                    kubelet = roles[node].name
+                    text = f"{key} runs twice, and {kubelet} has not ended {uid}"
+                    return Found.of(text, key, *_nodes(places), actors=kubelet)
         return self._judge(evidence)
 
-    def _judge(self, evidence: Evidence) -> str | None:
+    def _judge(self, evidence: Evidence) -> Wrong:
         for key, places in _running(evidence).items():
             if len(places) < 2:
                 continue
             kept = [(node, uid) for node, uid in places if uid not in self._forced]
             where = " and ".join(f"on {node} ({uid})" for node, uid in places)
             if len({uid for _, uid in places}) < len(places) or len(kept) > 1:
-                return f"{key} runs {where}"
+                return Found.of(f"{key} runs {where}", key, *_nodes(places))
             who = ", ".join(f"{u} was removed by {self._forced[u]}" for _, u in places
                             if u in self._forced)  # fmt: skip
             if self.strict:
-                return f"{key} runs {where}; {who}"
+                removers = (self._forced[uid] for _, uid in places if uid in self._forced)
+                return Found.of(f"{key} runs {where}; {who}", key, *_nodes(places), actors=removers)
             self._allowed[f"{key} ran {where}; {who}"] = None
         return None
+
+
+def _nodes(places: list[Place]) -> Iterator[str]:
+    """The keys of these nodes."""
+    return (key_of(Node, node) for node, _ in places)
 
 
 def _running(evidence: Evidence) -> dict[str, list[Place]]:

@@ -9,6 +9,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Pod
 from testbed.store.change import Change
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -17,16 +18,18 @@ class OverMeansStopped(Invariant):
     then it deletes the object for good, and only one that somebody else has begun to delete."""
 
     name = "over_means_stopped"
+    breach_reason, breach_fields = FORBIDDEN, ("status.phase",)
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = evidence.served
         node = "" if request is None else node_of(evidence, request.role)
         if request is None or not node:
             return None
         for change in evidence.changes:
             if wrong := _wrong_in(change, request.operation.verb == "delete", node, evidence):
-                return f"{request.role.name} {wrong}"
+                who, since = request.role.name, change.revision
+                return Found.of(f"{who} {wrong}", change, actors=who, since=since)
         return None
 
 

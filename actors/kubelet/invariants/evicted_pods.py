@@ -12,6 +12,7 @@ from actors.shared.critical import is_critical
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD, RECORDS
 from testbed.objects import requests_of
+from testbed.turns.found import FORBIDDEN, TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -21,6 +22,7 @@ class EvictsTheRightPod(Invariant):
     statistics may always go."""
 
     name = "evicts_the_right_pod"
+    breach_reason = FORBIDDEN
     reads = frozenset({RECORDS})
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
@@ -29,7 +31,7 @@ class EvictsTheRightPod(Invariant):
         self._evicted: dict[tuple[str, int], str] = {}
         """By life of a kubelet, the pod that it has evicted since its last look."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for found in self._records.new(evidence):
             if found.record.name == LOOKED:
                 self._evicted.pop(found.life, None)
@@ -39,23 +41,26 @@ class EvictsTheRightPod(Invariant):
                 return wrong
         return None
 
-    def _wrong(self, found: MeasuredNode) -> str:
+    def _wrong(self, found: MeasuredNode) -> Found | None:
         facts, name = found.record.facts, found.kubelet.name
         before = self._evicted.setdefault(found.life, facts["pod"])
         if before != facts["pod"]:
-            return f"{name} evicted {before} and {facts['pod']} after one look"
+            text = f"{name} evicted {before} and {facts['pod']} after one look"
+            return Found.of(text, before, facts["pod"], actors=name, reason=TOO_MANY)
         evicted = found.used.get(facts["uid"])
         if evicted is None:
-            return ""
+            return None
         if is_critical(evicted.pod):
-            return f"{name} evicted {facts['pod']}, which is critical"
+            text = f"{name} evicted {facts['pod']}, which is critical"
+            return Found.of(text, facts["pod"], fields="spec.priority", actors=name)
         for uid in sorted(found.evictor.active):
             other = found.used.get(uid)
             if other is None or uid == facts["uid"] or is_critical(other.pod):
                 continue
             if _is_before(other, evicted, facts["resource"], found.switches.evict_rank):
-                return f"{name} evicted {facts['pod']} before {other.pod.key}"
-        return ""
+                text = f"{name} evicted {facts['pod']} before {other.pod.key}"
+                return Found.of(text, facts["pod"], other.pod, actors=name)
+        return None
 
 
 def _is_before(one: Used, other: Used, resource: str, how: str) -> bool:

@@ -11,8 +11,10 @@ from actors.kubelet.runtime import Runtime
 from actors.kubelet.switches import SCORE
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD
-from testbed.objects import Pod, requests_of
+from testbed.objects import Node, Pod, requests_of
+from testbed.objects.meta import key_of
 from testbed.objects.pod import BEST_EFFORT, GUARANTEED, qos_of
+from testbed.turns.found import FORBIDDEN, TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 MEMORY = "memory"
@@ -27,6 +29,7 @@ class NodesStayWithinMemory(Invariant):
     """
 
     name = "nodes_stay_within_memory"
+    breach_reason = TOO_MANY
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT, RECORD})
 
     def __init__(self) -> None:
@@ -39,7 +42,7 @@ class NodesStayWithinMemory(Invariant):
         self._pods: dict[str, Pod] = {}
         """By uid, the pods with the annotations that they had at the last look."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         if self._kubelets is None:
             self._kubelets = [(node, role) for node, role in kubelets(evidence)
                               if role.switches.oom_model == SCORE]  # fmt: skip
@@ -64,22 +67,24 @@ class NodesStayWithinMemory(Invariant):
 
     def _wrong_on(
         self, node: str, runtime: Runtime, running: list[Report], system: int, now_ms: int
-    ) -> str:
-        """What is wrong on a node with what runs there; empty if nothing is."""
+    ) -> Found | None:
+        """What is wrong on a node with what runs there; None if nothing is."""
         has = self._has.get(node)
         if has is None:
-            return ""
+            return None
         used = _used(runtime, running, now_ms)
         total = sum(used.values())
         if total and total + system > has:
-            return f"{node} has memory {has}, and {total + system} of it is used"
+            text = f"{node} has memory {has}, and {total + system} of it is used"
+            return Found.of(text, key_of(Node, node), *(each.pod for each in running))
         kills = runtime.ooms(now_ms).kills
         new, self._seen[node] = kills[self._seen.get(node, 0) :], len(kills)
         # A kill of an earlier instant can no longer be judged: what uses memory may have changed.
         for kill in (each for each in new if each.is_system and each.at_ms == now_ms):
             if spared := self._spared(kill, running, used, has):
-                return f"on {node} the kernel killed {kill.pod.key} before {spared.key}"
-        return ""
+                text = f"on {node} the kernel killed {kill.pod.key} before {spared.key}"
+                return Found.of(text, kill.pod, spared, key_of(Node, node), reason=FORBIDDEN)
+        return None
 
     def _spared(
         self, kill: OomKill, running: list[Report], used: dict[str, int], has: int

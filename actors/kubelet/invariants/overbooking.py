@@ -11,6 +11,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.affinity import PodAffinityTerm
+from testbed.turns.found import FORBIDDEN, Found, Wrong, told
 from testbed.turns.trace import Step
 
 RACE = "scheduler_race"
@@ -52,7 +53,7 @@ class NodesAreNotOverbooked(Invariant):
     def allowed(self) -> str:
         return RACE if RACE in self._races.values() else next(iter(self._races.values()), "")
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         request = evidence.served
         for change in evidence.changes:
             old: Any = change.before
@@ -66,36 +67,38 @@ class NodesAreNotOverbooked(Invariant):
                 continue
             self._binders[new.meta.uid] = (request.role.name, request.life.number)
             is_bind = request.operation.subresource == "binding"
-            if breach := self._judge(evidence, new, request.role) if is_bind else "":
-                return breach
+            if breach := self._judge(evidence, new, request.role) if is_bind else None:
+                return told(breach, since=change.revision)
         return None
 
-    def _judge(self, evidence: Evidence, new: Pod, binder: Any) -> str:
+    def _judge(self, evidence: Evidence, new: Pod, binder: Any) -> Found | None:
         """What is wrong with having bound this pod, unless it is a race of schedulers, or a kubelet
         is to make room for it."""
         node = new.spec.node_name
         wrong = _wrong_on(evidence, node) or _too_near(evidence, new)
         if not wrong:
-            return ""
+            return None
         if _makes_room(evidence, binder, node):
             # A pod that asks for nothing has not filled the node, whoever is there.
             asks, rank = any(requests_of(new).values()), new.priority
             is_full = asks and _wrong_on(evidence, node, rank)
             if not is_full and not _too_near(evidence, new, rank):
-                self._races[wrong] = PREEMPTOR
-                return ""
+                self._races[wrong.text] = PREEMPTOR
+                return None
         pods = [pod for pod in _active(evidence) if pod.spec.node_name == node]
         binders = {self._binders.get(pod.meta.uid, ("", 0)) for pod in pods} - {("", 0)}
         if len(binders) > 1 or node in self._shrunk or _had_failed(evidence, pods):
-            self._races[wrong] = RACE
-            return ""
-        return f"{wrong}, all by {next(iter(binders), ('one actor', 0))[0]}"
+            self._races[wrong.text] = RACE
+            return None
+        by = next(iter(binders), ("", 0))[0]
+        return told(wrong, after=f", all by {by or 'one actor'}", actors=by or ())
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         for node, role in kubelets(evidence):
-            wrong = _wrong_on(evidence, node) if is_reachable(evidence, role) else ""
+            wrong = _wrong_on(evidence, node) if is_reachable(evidence, role) else None
             if wrong and node not in self._shrunk:
-                return f"{wrong}, and {role.name} has rejected none of them"
+                after = f", and {role.name} has rejected none of them"
+                return told(wrong, after=after, actors=role.name)
         return None
 
 
@@ -118,11 +121,11 @@ def _makes_room(evidence: Evidence, binder: Any, node: str) -> bool:
     return False
 
 
-def _wrong_on(evidence: Evidence, node: str, rank: int | None = None) -> str:
+def _wrong_on(evidence: Evidence, node: str, rank: int | None = None) -> Found | None:
     """Why the pods of a node do not fit it; with a `rank`, those of at least that priority."""
     entry: Any = evidence.store.peek(f"nodes/{node}")
     if entry is None:
-        return ""
+        return None
     pods = [pod for pod in _active(evidence) if pod.spec.node_name == node]
     if rank is not None:
         pods = [pod for pod in pods if pod.priority >= rank]
@@ -143,8 +146,8 @@ def _had_failed(evidence: Evidence, pods: list[Pod]) -> bool:
     return any(r.name == "forgot" and r.facts.get("pod") in keys for r in evidence.records)
 
 
-def _too_near(evidence: Evidence, new: Pod, rank: int | None = None) -> str:
-    """Which pods are too near to each other for the anti-affinity of one (INV-8); empty: none. With
+def _too_near(evidence: Evidence, new: Pod, rank: int | None = None) -> Found | None:
+    """Which pods are too near to each other for the anti-affinity of one (INV-8); None: none. With
     a `rank`, only those of at least that priority are looked at."""
     for other in _active(evidence):
         if other.meta.uid == new.meta.uid or (rank is not None and other.priority < rank):
@@ -154,8 +157,9 @@ def _too_near(evidence: Evidence, new: Pod, rank: int | None = None) -> str:
             anti = None if affinity is None else affinity.pod_anti_affinity
             for term in () if anti is None else anti.required:
                 if _means(term, one, two) and _are_near(evidence, term, one, two):
-                    return f"{one.key} must be apart from {two.key}, by {term.topology_key}"
-    return ""
+                    text = f"{one.key} must be apart from {two.key}, by {term.topology_key}"
+                    return Found.of(text, one, two, fields="spec.node_name", reason=FORBIDDEN)
+    return None
 
 
 def _means(term: PodAffinityTerm, one: Pod, two: Pod) -> bool:

@@ -9,6 +9,7 @@ from actors.kubelet.invariants.together import wrong_with
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD
 from testbed.objects import Node, room_of
+from testbed.turns.found import Found, Wrong, told
 from testbed.turns.trace import Record, Step
 
 ADMITTED, REJECTED = "admitted", "rejected"
@@ -33,7 +34,7 @@ class NodesRunWhatFits(Invariant):
         self._rejected: set[tuple[str, str]] = set()
         """The node and the name of each pod that was rejected last."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         if not self._rooms:
             for entry in evidence.store.snapshot("nodes/"):
                 self._learn(entry.value)
@@ -42,7 +43,8 @@ class NodesRunWhatFits(Invariant):
                 self._learn(None if each is None else each.value)
         for record in self._news.of(evidence, ADMITTED, REJECTED, STARTED):
             if wrong := self._wrong_after(record, evidence):
-                return wrong
+                who = record.path.partition("/")[0]
+                return told(wrong, record.facts["pod"], actors=who)
         return None
 
     def _learn(self, node: Any) -> None:
@@ -51,7 +53,7 @@ class NodesRunWhatFits(Invariant):
             for name, amount in room_of(node).items():
                 most[name] = max(amount, most.get(name, 0))
 
-    def _wrong_after(self, record: Record, evidence: Evidence) -> str:
+    def _wrong_after(self, record: Record, evidence: Evidence) -> Found | None:
         node = node_of_record(evidence, record)
         about = (node, record.facts.get("pod", ""))
         if record.name == REJECTED:
@@ -59,7 +61,7 @@ class NodesRunWhatFits(Invariant):
         elif record.name == ADMITTED:
             self._rejected.discard(about)
         if record.name != STARTED or node not in self._rooms:
-            return ""
+            return None
         pods = [
             report.pod
             for report in reports(evidence, node)

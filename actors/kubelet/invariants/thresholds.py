@@ -11,6 +11,9 @@ from actors.kubelet.eviction.threshold import Threshold
 from actors.kubelet.invariants.measured_nodes import LOOKED, RESOURCE, MeasuredNode, Records
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD, RECORDS
+from testbed.objects import Node
+from testbed.objects.meta import key_of
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 CONDITION = {
@@ -36,6 +39,7 @@ class EvictsOnlyWhenShort(Invariant):
     transition period."""
 
     name = "evicts_only_when_short"
+    breach_reason = FORBIDDEN
     reads = frozenset({RECORDS})
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
@@ -46,7 +50,7 @@ class EvictsOnlyWhenShort(Invariant):
         self._observed_ms: dict[tuple[tuple[str, int], str], int] = {}
         """By life and condition, when it was last observed."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for found in self._records.new(evidence):
             if found.record.name == LOOKED:
                 wrong = self._noticed(found, evidence.now_ms)
@@ -56,7 +60,7 @@ class EvictsOnlyWhenShort(Invariant):
                 return wrong
         return None
 
-    def _noticed(self, found: MeasuredNode, now_ms: int) -> str:
+    def _noticed(self, found: MeasuredNode, now_ms: int) -> Found | None:
         """Remember which thresholds are met now; returns what is wrong with the conditions."""
         for each in found.evictor.settings.all_thresholds:
             key = (found.life, each)
@@ -69,10 +73,11 @@ class EvictsOnlyWhenShort(Invariant):
         for name in found.record.facts["pressures"]:
             at_ms = self._observed_ms.get((found.life, name))
             if at_ms is None or now_ms - at_ms >= found.evictor.settings.transition_ms:
-                return f"{found.kubelet.name} reports {name}, last observed at {at_ms} ms"
-        return ""
+                text = f"{found.kubelet.name} reports {name}, last observed at {at_ms} ms"
+                return self._of(found, text, field="status.conditions")
+        return None
 
-    def _wrong_eviction(self, found: MeasuredNode) -> str:
+    def _wrong_eviction(self, found: MeasuredNode) -> Found | None:
         resource, pod = found.record.facts["resource"], found.record.facts["pod"]
         due = (
             each
@@ -80,8 +85,15 @@ class EvictsOnlyWhenShort(Invariant):
             if life == found.life and shortage.is_due and RESOURCE[each.signal] == resource
         )
         if any(_is_short(found, each, reclaim=True) for each in due):
-            return ""
-        return f"{found.kubelet.name} evicted {pod}, and its node was not short of {resource}"
+            return None
+        text = f"{found.kubelet.name} evicted {pod}, and its node was not short of {resource}"
+        return self._of(found, text, pod)
+
+    @staticmethod
+    def _of(found: MeasuredNode, text: str, *keys: str, field: str = "") -> Found:
+        """What is wrong with a kubelet, about its node, too."""
+        node, fields = key_of(Node, found.kubelet.node), (field,) if field else ()
+        return Found.of(text, *keys, node, fields=fields, actors=found.kubelet.name)
 
 
 def _is_short(found: MeasuredNode, threshold: Threshold, *, reclaim: bool) -> bool:

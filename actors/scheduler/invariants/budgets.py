@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from testbed.turns.found import TOO_MANY, Found
 
 
 class BudgetsAreCounted(CycleClaim):
@@ -10,8 +11,9 @@ class BudgetsAreCounted(CycleClaim):
     as violations."""
 
     name = "budgets_are_counted"
+    breach_reason = TOO_MANY
 
-    def breach_in(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str | Found:
         chosen = cycle.chosen
         if chosen is None or cycle.switches.pdb_mode == "ignore":
             return ""
@@ -24,5 +26,6 @@ class BudgetsAreCounted(CycleClaim):
             allowed = max(budget.status.disruptions_allowed, 0)
             if len(covered) - chosen.violations > allowed:
                 go = f"{len(covered)} of its pods go for {cycle.pod.key}"
-                return f"{budget.key} allows {allowed} disruptions, and {go} as if it did"
+                text = f"{budget.key} allows {allowed} disruptions, and {go} as if it did"
+                return Found.of(text, budget, *covered, fields="status.disruptions_allowed")
         return ""

@@ -16,8 +16,10 @@ from actors.scheduler.reference.feasibility import FilterResults, find
 from actors.scheduler.switches import SchedulerSwitches
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
-from testbed.objects import Pod
+from testbed.objects import Node, Pod
+from testbed.objects.meta import key_of
 from testbed.policy import BUILT_IN
+from testbed.turns.found import FORBIDDEN, Found, Wrong, told
 from testbed.turns.trace import Record, Step
 
 
@@ -61,6 +63,12 @@ class Cycle:
         """The node on which room is made, with its victims; None if there is none."""
         preemption = self.decision.preemption
         return None if preemption is None else preemption.chosen
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The key of the node that was decided on; empty if none was."""
+        node = self.decision.node or (self.chosen.node if self.chosen else "")
+        return (node_key(node),) if node else ()
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -146,18 +154,22 @@ class CycleClaim(Invariant):
 
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
+    breach_reason = FORBIDDEN
 
     def __init__(self, cycles: Cycles | None = None) -> None:
         self._cycles = Cycles() if cycles is None else cycles
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for cycle in self._cycles.of(evidence):
             if breach := self.breach_in(cycle):
-                return f"{cycle.who}: {breach}"
+                return told(
+                    breach, cycle.pod, *cycle.nodes, before=f"{cycle.who}: ", actors=cycle.who
+                )
         return None
 
-    def breach_in(self, cycle: Cycle) -> str:
-        """What is wrong with that cycle; empty if nothing is."""
+    def breach_in(self, cycle: Cycle) -> str | Found:
+        """What is wrong with that cycle; empty if nothing is. That it is about the pod and the node
+        of the cycle need not be said."""
         raise NotImplementedError
 
 
@@ -168,6 +180,11 @@ def schedulers(evidence: Evidence) -> Iterator[tuple[str, Books, CycleRecord]]:
         books = books_of(life)
         if life is not None and books is not None:
             yield role.name, books, life.shown["cycle"]
+
+
+def node_key(name: str) -> str:
+    """The key of the node of that name."""
+    return key_of(Node, name)
 
 
 def names(pods: Sequence[Pod]) -> str:

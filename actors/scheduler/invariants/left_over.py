@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import attrs
 
-from actors.scheduler.invariants.cycles import Cycles, records_of, schedulers
+from actors.scheduler.invariants.cycles import Cycles, node_key, records_of, schedulers
 from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.feasibility import nomination_of
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
+from testbed.turns.found import Found, Wrong
 from testbed.turns.trace import Step
 
 FAILED = ("status not patched", "nomination kept")
@@ -60,7 +61,7 @@ class NoNominationIsLeftOver(Invariant):
         self._trying: dict[str, str] = {}
         """The pod of the latest cycle, by the path of the task."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for record in reversed([*records_of(evidence)]):
             key = record.facts.get("pod", "")
             if record.name == "cycle":
@@ -85,7 +86,7 @@ class NoNominationIsLeftOver(Invariant):
         if key in self._tried:
             self._tried[key].has_failed = True
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         books = {who: books for who, books, _ in schedulers(evidence)}
         pods = {e.key: e.value for e in evidence.store.snapshot("pods/")}
         for key, tried in sorted(self._tried.items()):
@@ -94,7 +95,8 @@ class NoNominationIsLeftOver(Invariant):
                 node = nomination_of(pod, mine.switches)
                 if not _awaited(pod, node, pods):
                     left = f"{key} is still nominated to {node}, where it waits for no pod to go"
-                    return f"{tried.who}: {left}"
+                    text, field = f"{tried.who}: {left}", "status.nominated_node_name"
+                    return Found.of(text, pod, node_key(node), fields=field, actors=tried.who)
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from actors.scheduler.invariants.cycles import Cycle, CycleClaim
 from actors.scheduler.reference.importance import may_displace
+from testbed.turns.found import Found
 
 
 class VictimsAreLessImportant(CycleClaim):
@@ -14,7 +15,7 @@ class VictimsAreLessImportant(CycleClaim):
 
     name = "victims_are_less_important"
 
-    def breach_in(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str | Found:
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None:
             return ""
@@ -25,5 +26,6 @@ class VictimsAreLessImportant(CycleClaim):
         for victim in chosen.victims:
             if not may_displace(pod, victim, cycle.switches):
                 ranks = f"{victim.priority} against {pod.priority}"
-                return f"{victim.key} is to go for {pod.key}: priority {ranks}"
+                text = f"{victim.key} is to go for {pod.key}: priority {ranks}"
+                return Found.of(text, victim, fields="spec.priority")
         return ""

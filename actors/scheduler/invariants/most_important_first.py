@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from testbed.turns.found import Found
 
 
 class TheMostImportantIsTriedFirst(CycleClaim):
@@ -11,7 +12,7 @@ class TheMostImportantIsTriedFirst(CycleClaim):
 
     name = "the_most_important_is_tried_first"
 
-    def breach_in(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str | Found:
         if cycle.switches.queue == "fifo":
             return ""
         books, pod = cycle.books, cycle.pod
@@ -19,5 +20,6 @@ class TheMostImportantIsTriedFirst(CycleClaim):
             other = books.informers.pod(key)
             if other is not None and other.priority > pod.priority and key != pod.key:
                 ranks = f"{pod.priority} before {other.priority}"
-                return f"{pod.key} is tried while {key} waits: priority {ranks}"
+                text = f"{pod.key} is tried while {key} waits: priority {ranks}"
+                return Found.of(text, pod, key, fields="spec.priority")
         return ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.scheduler.invariants.cycles import Cycle, Cycles, schedulers
+from actors.scheduler.invariants.cycles import Cycle, Cycles, node_key, schedulers
 from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.cluster import Cluster, Guest
 from actors.scheduler.reference.feasibility import find
 from actors.scheduler.reference.neighbours import apart, near
 from testbed import Evidence, Invariant
 from testbed.invariant import DELIVERY, RECORD
+from testbed.turns.found import MISSING, Found, Wrong, told
 from testbed.turns.trace import Step
 
 
@@ -32,15 +33,15 @@ class NobodyWaitsInVain(Invariant):
         self._excused: dict[tuple[str, str], bool] = {}
         """Whether nothing is claimed of a pod since its last cycle, by scheduler and key."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for cycle in self._cycles.of(evidence):
             self._excused[(cycle.who, cycle.pod.key)] = _is_excused(cycle)
         for who, books, _ in schedulers(evidence):
             if not books.switches.assume_ttl_ms and (breach := self._breach_in(who, books)):
-                return f"{who}: {breach}"
+                return told(breach, before=f"{who}: ", actors=who)
         return None
 
-    def _breach_in(self, who: str, books: Books) -> str:
+    def _breach_in(self, who: str, books: Books) -> Found | None:
         waits = [
             pod
             for key in books.beliefs.queue.places["unschedulable"]
@@ -53,8 +54,9 @@ class NobodyWaitsInVain(Invariant):
         for pod in waits:
             feasible = find(Guest.of(pod), cluster, books.switches).feasible
             if feasible:
-                return f"{pod.key} waits for news, and fits on {feasible[0]}"
-        return ""
+                text = f"{pod.key} waits for news, and fits on {feasible[0]}"
+                return Found.of(text, pod, node_key(feasible[0]), reason=MISSING)
+        return None
 
 
 def _is_excused(cycle: Cycle) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim, node_key
 from actors.scheduler.reference.cluster import Guest
 from actors.scheduler.reference.filters import refusal
 from actors.scheduler.reference.neighbours import near
+from testbed.turns.found import Found
 
 
 class NoPreemptionIsPointless(CycleClaim):
@@ -20,12 +21,15 @@ class NoPreemptionIsPointless(CycleClaim):
 
     name = "no_preemption_is_pointless"
 
-    def breach_in(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str | Found:
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None or not cycle.is_by_rule:
             return ""
         if cycle.findings.feasible:
-            return f"{pod.key} preempts, and fits on {cycle.findings.feasible[0]} as things are"
+            fits = cycle.findings.feasible[0]
+            return Found.of(
+                f"{pod.key} preempts, and fits on {fits} as things are", pod, node_key(fits)
+            )
         if not chosen.victims:
             return f"{pod.key} preempts on {chosen.node}, and nobody goes"
         if len(cycle.victims) < len(chosen.victims):
@@ -36,7 +40,8 @@ class NoPreemptionIsPointless(CycleClaim):
             return ""
         for spared in cycle.victims:
             if self._fits(cycle, [each for each in cycle.victims if each is not spared]):
-                return f"{spared.pod.key} need not go: {pod.key} fits on {chosen.node} beside it"
+                text = f"{spared.pod.key} need not go: {pod.key} fits on {chosen.node} beside it"
+                return Found.of(text, spared.pod)
         return ""
 
     def _fits(self, cycle: Cycle, gone: Sequence[Guest]) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from actors.scheduler.invariants.cycles import Cycle, CycleClaim, Cycles
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim, Cycles, node_key
 from actors.scheduler.reference.feasibility import nomination_of
 from actors.scheduler.reference.preemption import why_not
+from testbed.turns.found import Found
 
 
 class WhoWaitsDoesNotPreempt(CycleClaim):
@@ -24,7 +25,7 @@ class WhoWaitsDoesNotPreempt(CycleClaim):
         self._nominated: dict[tuple[str, str], str] = {}
         """Where room was last made for a pod, by the scheduler's name and the pod's uid."""
 
-    def breach_in(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str | Found:
         chosen = cycle.chosen
         if chosen is None:
             return ""
@@ -36,4 +37,5 @@ class WhoWaitsDoesNotPreempt(CycleClaim):
         refused = cycle.findings.refusals.get(node)
         if not node or not why_not(known, cycle.cluster, refused, cycle.switches):
             return ""
-        return f"{known.key} waits for pods to go from {node}, and makes others go"
+        text = f"{known.key} waits for pods to go from {node}, and makes others go"
+        return Found.of(text, known, node_key(node), *chosen.victims)

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import attrs
 
-from actors.scheduler.invariants.cycles import Cycle, Cycles, books_of, records_of
+from actors.scheduler.invariants.cycles import Cycle, Cycles, books_of, node_key, records_of
 from actors.scheduler.memory.books import Books
 from actors.scheduler.reference.feasibility import nomination_of
 from actors.scheduler.reference.victims import lower_nominated
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
+from testbed.turns.found import UNEQUAL, Found, Wrong, told
 from testbed.turns.trace import Record, Step
 
 
@@ -39,6 +40,7 @@ class NominationsAreKept(Invariant):
     """
 
     name = "nominations_are_kept"
+    breach_reason, breach_fields = UNEQUAL, ("status.nominated_node_name",)
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
@@ -49,10 +51,10 @@ class NominationsAreKept(Invariant):
         none."""
         self._displaced: list[_Displaced] = []
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for cycle in self._cycles.of(evidence):
             if breach := self._breach_in(cycle):
-                return f"{cycle.who}: {breach}"
+                return told(breach, before=f"{cycle.who}: ", actors=cycle.who)
             key = (cycle.who, cycle.life, cycle.pod.key)
             if cycle.decision.node or cycle.decision.nominate is not None:
                 self._decided[key] = cycle.decision.nominate or ""
@@ -63,7 +65,7 @@ class NominationsAreKept(Invariant):
                 self._decided[(role.name, role.lives, record.facts["pod"])] = ""
         return None
 
-    def _breach_in(self, cycle: Cycle) -> str:
+    def _breach_in(self, cycle: Cycle) -> Found | None:
         books = cycle.books
         pods = books.informers.pods.known
         nodes: dict[str, str] = {}
@@ -73,19 +75,23 @@ class NominationsAreKept(Invariant):
             for info in infos:
                 key = info.pod.key
                 if key in nodes:
-                    return f"{key} is nominated to {nodes[key]} and to {node}"
+                    text = f"{key} is nominated to {nodes[key]} and to {node}"
+                    return Found.of(text, key, node_key(nodes[key]), node_key(node))
                 nodes[key] = node
                 known = pods.get(key)
                 if known is None or known.is_bound or known.meta.uid != info.pod.meta.uid:
-                    return f"{key} is nominated to {node}, and is bound or gone"
+                    text = f"{key} is nominated to {node}, and is bound or gone"
+                    return Found.of(text, key, node_key(node))
                 if key != cycle.pod.key and node not in self._allowed(cycle, known):
-                    return f"{key} is nominated to {node}, and nobody has said so"
+                    text = f"{key} is nominated to {node}, and nobody has said so"
+                    return Found.of(text, key, node_key(node))
         for known in _ours(books):
             if known.key not in nodes and known.key != cycle.pod.key:
                 node = nomination_of(known, cycle.switches)
                 if node and not self._was_taken_back(cycle, known):
-                    return f"{known.key} is nominated to {node}, and that was forgotten"
-        return ""
+                    text = f"{known.key} is nominated to {node}, and that was forgotten"
+                    return Found.of(text, known, node_key(node))
+        return None
 
     def _allowed(self, cycle: Cycle, known: Pod) -> set[str | None]:
         decided = self._decided.get((cycle.who, cycle.life, known.key))
@@ -99,7 +105,7 @@ class NominationsAreKept(Invariant):
         decided = self._decided.get((cycle.who, cycle.life, known.key))
         return bool(is_away) or is_current or decided == ""
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         """Find a pod that kept a nomination that was to be cleared."""
         for displaced in self._displaced:
             role = evidence.table.roles[displaced.who]
@@ -112,7 +118,9 @@ class NominationsAreKept(Invariant):
             if not isinstance(pod, Pod) or pod.is_bound or pod.meta.uid != displaced.uid:
                 continue
             if nomination_of(pod, books.switches) == displaced.node:
-                return f"{displaced.key} is still nominated to {displaced.node}, as others are"
+                node, who = displaced.node, displaced.who
+                text = f"{displaced.key} is still nominated to {node}, as others are"
+                return Found.of(text, displaced, node_key(node), actors=who)
         return None
 
 

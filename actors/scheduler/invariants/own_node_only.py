@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from actors.scheduler.invariants.cycles import Cycle, CycleClaim
+from actors.scheduler.invariants.cycles import Cycle, CycleClaim, node_key
+from testbed.turns.found import Found
 
 
 class OnlyItsOwnNodeIsCleared(CycleClaim):
@@ -11,13 +12,13 @@ class OnlyItsOwnNodeIsCleared(CycleClaim):
 
     name = "only_its_own_node_is_cleared"
 
-    def breach_in(self, cycle: Cycle) -> str:
+    def breach_in(self, cycle: Cycle) -> str | Found:
         chosen, pod = cycle.chosen, cycle.pod
         if chosen is None:
             return ""
         far = [each for each in chosen.victims if each.spec.node_name != chosen.node]
         if len(far) > cycle.switches.cross_node_victims:
-            return (
-                f"{far[0].key} on {far[0].spec.node_name} is to go for {pod.key}, on {chosen.node}"
-            )
+            there = far[0].spec.node_name
+            text = f"{far[0].key} on {there} is to go for {pod.key}, on {chosen.node}"
+            return Found.of(text, far[0], node_key(there), fields="spec.node_name")
         return ""

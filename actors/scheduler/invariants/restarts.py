@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import attrs
 
-from actors.scheduler.invariants.cycles import Cycle, Cycles
+from actors.scheduler.invariants.cycles import Cycle, Cycles, node_key
 from testbed import Cache, Evidence, Invariant
 from testbed.invariant import RECORD
 from testbed.objects import Pod
+from testbed.turns.found import UNEQUAL, Found, Wrong, told
 from testbed.turns.trace import Step
 
 
@@ -37,6 +38,7 @@ class RestartsForgetNoPod(Invariant):
     """
 
     name = "restarts_forget_no_pod"
+    breach_reason = UNEQUAL
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
@@ -47,20 +49,21 @@ class RestartsForgetNoPod(Invariant):
         """By how many changes of pods a scheduler was behind in the first cycle of a life, at most.
         """
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for cycle in self._cycles.of(evidence):
             start = self._starts.get(cycle.who)
             if start is None or start.life != cycle.life:
                 start = _Start(cycle.life, evidence.store.revision)
                 self._starts[cycle.who] = start
                 if not_listed := _not_listed(cycle):
-                    return f"{cycle.who}: begins before it has listed {not_listed}"
+                    text = f"{cycle.who}: begins before it has listed {not_listed}"
+                    return Found.of(text, actors=cycle.who)
                 self._note_lag(cycle, evidence)
             elif start.is_caught_up or _upto(cycle) < start.catches_up_at:
                 continue
             start.is_caught_up = _upto(cycle) >= start.catches_up_at
             if breach := _breach_in(cycle, evidence):
-                return f"{cycle.who}: {breach}"
+                return told(breach, before=f"{cycle.who}: ", actors=cycle.who)
         return None
 
     def _note_lag(self, cycle: Cycle, evidence: Evidence) -> None:
@@ -83,28 +86,31 @@ def _not_listed(cycle: Cycle) -> str:
     return ""
 
 
-def _breach_in(cycle: Cycle, evidence: Evidence) -> str:
+def _breach_in(cycle: Cycle, evidence: Evidence) -> Found | None:
     """What the scheduler counts wrong, by the history as far as it has read it."""
     cache, own = cycle.books.beliefs.cache, cycle.books.informers
     pods = _there(own.pods, evidence)
     nodes = _there(own.nodes, evidence)
     if pods is None or nodes is None:
-        return ""
+        return None
     counted = {info.uid: info for node in cache.nodes for info in node.pods}
     for key, pod in pods.items():
         assert isinstance(pod, Pod)
         if pod.is_bound and pod.meta.uid not in counted:
             since = f"as of rv {own.pods.upto}"
-            return f"{key} is on {pod.spec.node_name} {since}, and is counted nowhere"
+            text = f"{key} is on {pod.spec.node_name} {since}, and is counted nowhere"
+            return Found.of(text, key, node_key(pod.spec.node_name))
     known = {pod.meta.uid for pod in pods.values()}
     for uid, info in counted.items():
         if uid not in known and not cache.is_assumed(info.pod):
-            return f"{info.key} is counted on {info.pod.spec.node_name}, and was gone"
+            node_name = info.pod.spec.node_name
+            text = f"{info.key} is counted on {node_name}, and was gone"
+            return Found.of(text, info.pod, node_key(node_name))
     there = {node.name for node in cache.nodes if node.node is not None}
     for node in nodes.values():
         if node.meta.name not in there:
-            return f"{node.meta.name} is there, and not known"
-    return ""
+            return Found.of(f"{node.meta.name} is there, and not known", node)
+    return None
 
 
 def _there(cache: Cache[Any], evidence: Evidence) -> dict[str, Any] | None:

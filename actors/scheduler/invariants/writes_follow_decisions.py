@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.scheduler.invariants.cycles import Cycles, books_of
+from actors.scheduler.invariants.cycles import Cycles, books_of, node_key
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD
 from testbed.objects import Pod
+from testbed.turns.found import FORBIDDEN, Found, Wrong, told
 from testbed.turns.trace import Step
 
 
@@ -35,7 +36,7 @@ class DeedsAreDecided(Invariant):
     # A write may take effect long after it was decided, even after its scheduler has crashed. So
     # decisions are never dropped, and are kept by the scheduler's name, not by its life. A request
     # is judged in the turn in which it is served, by the object before it and the one after it.
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for cycle in self._cycles.of(evidence):
             self._places.add((cycle.who, cycle.pod.meta.uid, cycle.decision.node))
             for pod in cycle.chosen.victims if cycle.chosen else ():
@@ -46,22 +47,24 @@ class DeedsAreDecided(Invariant):
         for change in evidence.changes:
             old = change.before
             new = change.after
-            breach = self._breach_in(request.role.name, old, new) if isinstance(old, Pod) else ""
+            breach = self._breach_in(request.role.name, old, new) if isinstance(old, Pod) else None
             if breach:
-                return f"{request.role.name} {breach}"
+                who, since = request.role.name, change.revision
+                return told(breach, before=f"{who} ", actors=who, reason=FORBIDDEN, since=since)
         return None
 
-    def _breach_in(self, who: str, old: Pod, new: object) -> str:
+    def _breach_in(self, who: str, old: Pod, new: object) -> Found | None:
         uid = old.meta.uid
         node = new.spec.node_name if isinstance(new, Pod) else ""
         if node and not old.is_bound and (who, uid, node) not in self._places:
-            return f"has bound {old.key} to {node}, and has not decided so"
+            text = f"has bound {old.key} to {node}, and has not decided so"
+            return Found.of(text, old, node_key(node), fields="spec.node_name")
         # With a grace period a delete only sets the deletion timestamp. The first of the two
         # changes is the deed; the removal later on is not.
         is_going = isinstance(new, Pod) and new.meta.is_terminating
         if (new is None or is_going) and not old.meta.is_terminating:
             victims = self._victims.get((who, old.key))
             if victims is None:
-                return f"has deleted {old.key}, which was to go for nobody"
+                return Found.of(f"has deleted {old.key}, which was to go for nobody", old)
             self.stale_kills += uid not in victims
-        return ""
+        return None

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from actors.yunikorn.invariants.looks import cores, same, total
 from testbed import Evidence, Invariant
 from testbed.invariant import SERVED
+from testbed.turns.found import UNEQUAL, Found, Wrong, told
 from testbed.turns.trace import Step
 
 
@@ -18,47 +19,54 @@ class BooksBalance(Invariant):
     node is on no other one. Nodes and applications agree on allocations and reservations."""
 
     name = "yunikorn_books_balance"
+    breach_reason = UNEQUAL
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         served = evidence.served
         for core in cores(evidence):
             if served is not None and served.post.name == core.name:
                 found = next(_wrong_with(core.partition), None)
                 if found is not None:
-                    return f"{core.name}: {found}"
+                    return told(found, before=f"{core.name}: ", actors=core.name)
         return None
 
 
-def _wrong_with(books: Any) -> Iterator[str]:
+def _wrong_with(books: Any) -> Iterator[Found]:
     yield from _wrong_on_nodes(books)
     yield from _wrong_in_queues(books)
     reserved = {(key, each.node) for app in books.apps.values()
                 for key, each in app.reservations.items()}  # fmt: skip
     kept = {(key, name) for name, node in books.nodes.items() for key in node.reservations}
     for key, name in sorted(reserved ^ kept):
-        yield f"its application and {name} disagree on whether {key} has reserved it"
+        text = f"its application and {name} disagree on whether {key} has reserved it"
+        yield Found.of(text, f"nodes/{name}")
     held = {(key, each.node) for app in books.apps.values()
             for key, each in app.allocations.items()}  # fmt: skip
     here = {(key, name) for name, node in books.nodes.items() for key in node.allocations}
     for key, name in sorted(held ^ here):
-        yield f"its application and {name} disagree on whether {key} is there"
+        text = f"its application and {name} disagree on whether {key} is there"
+        yield Found.of(text, f"nodes/{name}")
 
 
-def _wrong_on_nodes(books: Any) -> Iterator[str]:
+def _wrong_on_nodes(books: Any) -> Iterator[Found]:
     for name, node in sorted(books.nodes.items()):
         held = total(each.amounts for each in (*node.allocations.values(), *node.foreign.values()))
         if not same(held, node.allocated):
-            yield f"{name} has allocated {dict(node.allocated)}, and its pods hold {held}"
+            text = f"{name} has allocated {dict(node.allocated)}, and its pods hold {held}"
+            yield Found.of(text, f"nodes/{name}")
         if not same(total([node.allocated, node.available]), node.news.room):
             left = dict(node.available)
-            yield f"{name} has {left} left of {dict(node.news.room)}, and its pods hold {held}"
+            text = f"{name} has {left} left of {dict(node.news.room)}, and its pods hold {held}"
+            yield Found.of(text, f"nodes/{name}")
         for each in node.allocations.values():
             if each.request.required_node not in ("", name):
-                yield f"{each.request.pod} requires {each.request.required_node}, and is on {name}"
+                pod, required = each.request.pod, each.request.required_node
+                text = f"{pod} requires {required}, and is on {name}"
+                yield Found.of(text, pod, f"nodes/{required}", f"nodes/{name}")
 
 
-def _wrong_in_queues(books: Any) -> Iterator[str]:
+def _wrong_in_queues(books: Any) -> Iterator[Found]:
     queues = [books.root]
     while queues:
         queue = queues.pop()
@@ -69,7 +77,11 @@ def _wrong_in_queues(books: Any) -> Iterator[str]:
         ]  # fmt: skip
         held = total(each.amounts for each in below)
         if not same(held, queue.allocated):
-            yield f"{queue.path} holds {dict(queue.allocated)}, and its applications hold {held}"
+            yield Found.of(
+                f"{queue.path} holds {dict(queue.allocated)}, and its applications hold {held}"
+            )
         given = total(each.amounts for each in below if each.is_preempted)
         if not same(given, queue.preempting):
-            yield f"{queue.path} is to get {dict(queue.preempting)}, and its victims hold {given}"
+            yield Found.of(
+                f"{queue.path} is to get {dict(queue.preempting)}, and its victims hold {given}"
+            )

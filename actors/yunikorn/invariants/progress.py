@@ -16,6 +16,7 @@ from actors.yunikorn.invariants.looks import (
 )
 from testbed import Evidence, Invariant
 from testbed.objects import Node, Pod, room_of
+from testbed.turns.found import MISSING, Found, Wrong
 
 
 class RequiredAsksAreServed(Invariant):
@@ -24,11 +25,13 @@ class RequiredAsksAreServed(Invariant):
     higher priority, could go. Claim that only where no delete fails, and no other scheduler takes
     the room that was made. Limits of queues are not looked at."""
 
+    breach_reason = MISSING
+
     def __init__(self, *, victims: bool = False) -> None:
         self.name = "yunikorn_victims_make_room" if victims else "yunikorn_room_is_given"
         self._victims = victims
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         if len(list(heard_cores(evidence))) < len(list(cores(evidence))):
             return None
         pods = live_pods(evidence)
@@ -40,7 +43,8 @@ class RequiredAsksAreServed(Invariant):
             left = self._left(entry.value, pod, pods)
             if all(left.get(kind, 0) >= amount for kind, amount in size_of(pod).items()):
                 how = " if others go" if self._victims else ""
-                return f"{pod.key} waits for {name}, which has room for it{how}"
+                text = f"{pod.key} waits for {name}, which has room for it{how}"
+                return Found.of(text, pod, entry.value, fields="spec.node_name")
         return None
 
     def _left(self, node: Node, pod: Pod, pods: list[Pod]) -> Sums:

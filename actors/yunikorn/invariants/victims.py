@@ -8,6 +8,7 @@ from actors.yunikorn.core.core import YuniKornCore
 from actors.yunikorn.invariants.looks import cores, total
 from testbed import Evidence, Invariant
 from testbed.invariant import SERVED
+from testbed.turns.found import FORBIDDEN, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -18,6 +19,7 @@ class VictimsAreFair(Invariant):
     """
 
     name = "yunikorn_victims_are_fair"
+    breach_reason = FORBIDDEN
     looks_at: ClassVar[frozenset[str]] = frozenset({SERVED})
 
     def __init__(self) -> None:
@@ -26,7 +28,7 @@ class VictimsAreFair(Invariant):
         self._released: set[tuple[str, str]] = set()
         """The session, and the uid of each victim in it."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         for core in cores(evidence):
             self._forget_the_gone(core)
             new = [each for each in self._new(core) if getattr(each, "ask", "")]
@@ -34,7 +36,9 @@ class VictimsAreFair(Invariant):
                 victims = [each.key for each in new if each.ask == ask]
                 wrong = (self._wrong(core, ask, victim) for victim in victims)
                 if found := next(filter(None, wrong), "") or _too_little(core, ask, victims):
-                    return f"{core.name}: {found}"
+                    about = evidence.named_in(found)
+                    nodes = (f"nodes/{_found(core, ask).request.required_node}",)
+                    return Found.of(f"{core.name}: {found}", *about.keys, *nodes, actors=core.name)
         return None
 
     def _forget_the_gone(self, core: YuniKornCore) -> None:

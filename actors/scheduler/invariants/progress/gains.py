@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import ClassVar
 
-from actors.scheduler.invariants.cycles import names, records_of
+from actors.scheduler.invariants.cycles import names, node_key, records_of
 from actors.scheduler.invariants.progress.displacements import (
     PREEMPT,
     Displaced,
@@ -18,6 +18,7 @@ from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT, RECORD, RECORDS
 from testbed.objects import Pod, requests_of
 from testbed.store.change import Change
+from testbed.turns.found import FORBIDDEN, TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 DECISIONS_PER_POD = 3
@@ -39,6 +40,7 @@ class EachPreemptionIsAGain(Invariant):
     """
 
     name = "each_preemption_is_a_gain"
+    breach_reason = TOO_MANY
     reads = READ | {RECORDS}
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT, RECORD})
 
@@ -54,7 +56,7 @@ class EachPreemptionIsAGain(Invariant):
         self._decisions = 0
         """How often room was made since the last wish."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         if evidence.table.step == self._step:
             return None
         self._step = evidence.table.step
@@ -85,30 +87,32 @@ class EachPreemptionIsAGain(Invariant):
                     self._pods += (change.old is None) - (change.new is None)
         self._pods_max = max(self._pods_max, self._pods)
 
-    def _breach_in(self, change: Change) -> str:
+    def _breach_in(self, change: Change) -> Found | None:
         old, new = change.before, change.after
         if not isinstance(new, Pod):
             if isinstance(old, Pod):
                 self._lost.pop(old.meta.uid, None)
-            return ""
+            return None
         if not new.is_bound or new.meta.uid not in self._lost:
-            return ""
+            return None
         lost = self._lost.pop(new.meta.uid)
         return _is_no_gain(new, lost)
 
-    def _livelock(self, evidence: Evidence) -> str | None:
+    def _livelock(self, evidence: Evidence) -> Wrong:
         for record in records_of(evidence):
             chosen = record.facts.get("preemption", {}).get("chosen")
             self._decisions += bool(chosen)
             if chosen and self._decisions > self._per_pod * self._pods_max:
                 times = f"room was made {self._decisions} times, though there were never more than"
                 last = f"the last time for {record.facts['pod']} on {chosen}"
-                return f"{times} {self._pods_max} pods: {last}"
+                text = f"{times} {self._pods_max} pods: {last}"
+                who, node = record.path.partition("/")[0], node_key(chosen)
+                return Found.of(text, record.facts["pod"], node, actors=who)
         return None
 
 
-def _is_no_gain(pod: Pod, lost: list[tuple[Pod, SchedulerSwitches]]) -> str:
-    """Why what that pod takes does not outweigh what went for it; empty if it does."""
+def _is_no_gain(pod: Pod, lost: list[tuple[Pod, SchedulerSwitches]]) -> Found | None:
+    """Why what that pod takes does not outweigh what went for it; None if it does."""
     switches = lost[-1][1]
     difference: dict[tuple[int, int], Counter[str]] = {}
     for each, sign in ((pod, 1), *((other, -1) for other, _ in lost)):
@@ -120,7 +124,8 @@ def _is_no_gain(pod: Pod, lost: list[tuple[Pod, SchedulerSwitches]]) -> str:
         amounts = {amount for amount in difference[rank].values() if amount}
         if amounts:
             if min(amounts) > 0:
-                return ""
+                return None
             break
-    went = names([other for other, _ in lost])
-    return f"{went} went for {pod.key}, which is bound, and nothing more important is there for it"
+    gone = [other for other, _ in lost]
+    text = f"{names(gone)} went for {pod.key}, which is bound, and nothing more important"
+    return Found.of(f"{text} is there for it", pod, *gone, reason=FORBIDDEN)

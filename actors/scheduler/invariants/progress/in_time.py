@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.scheduler.invariants.cycles import Cycles, schedulers
+from actors.scheduler.invariants.cycles import Cycles, node_key, schedulers
 from actors.scheduler.invariants.progress.promises import Promise, Promises
 from testbed import Evidence, Invariant
 from testbed.invariant import DELIVERY, RECORD
+from testbed.turns.found import DEADLINE, Found, Wrong
 from testbed.turns.trace import Step
 
 WITHIN_MS = 11_000
@@ -30,6 +31,7 @@ class WhoHasRoomIsPlacedInTime(Invariant):
     """
 
     name = "who_has_room_is_placed_in_time"
+    breach_reason, breach_fields = DEADLINE, ("spec.node_name",)
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({DELIVERY, RECORD})
 
@@ -39,7 +41,7 @@ class WhoHasRoomIsPlacedInTime(Invariant):
         self._late_ms: dict[Promise, int] = {}
         """When it was first seen that a pod is late."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         promises = self._promises
         promises.follow(evidence)
         for who in promises.moved:
@@ -47,7 +49,7 @@ class WhoHasRoomIsPlacedInTime(Invariant):
                 return breach
         return None
 
-    def _breach_in(self, who: str, evidence: Evidence) -> str | None:
+    def _breach_in(self, who: str, evidence: Evidence) -> Wrong:
         """Look at the pod that has waited longest, of those that a scheduler has room for."""
         loop, now_ms = self._promises.loops[who], evidence.now_ms
         while loop.free and self._is_over(loop.free[0]):
@@ -72,7 +74,7 @@ class WhoHasRoomIsPlacedInTime(Invariant):
         is_excused = bool(promise.between) or not promise.life.is_alive
         return is_excused or self._promises.is_moot(promise)
 
-    def end(self, evidence: Evidence) -> str | None:
+    def end(self, evidence: Evidence) -> Wrong:
         for who, books, _ in schedulers(evidence):
             waits = books.beliefs.queue.places["unschedulable"]
             for promise in [*self._promises.open_promises()]:
@@ -83,9 +85,10 @@ class WhoHasRoomIsPlacedInTime(Invariant):
         return None
 
 
-def _said(promise: Promise, late: str) -> str:
+def _said(promise: Promise, late: str) -> Found:
     room = f"room was made for {promise.pod} on {promise.node}, and its victims are gone"
-    return f"{promise.who}: {room}; {late}"
+    text = f"{promise.who}: {room}; {late}"
+    return Found.of(text, promise.pod, node_key(promise.node), actors=promise.who)
 
 
 def _is_held_up(who: str, evidence: Evidence) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from actors.scheduler.invariants.cycles import Cycles, names
+from actors.scheduler.invariants.cycles import Cycles, names, node_key
 from actors.scheduler.invariants.progress.promises import Promises
 from testbed import Evidence, Invariant
 from testbed.invariant import RECORD
+from testbed.turns.found import TOO_MANY, Found, Wrong
 from testbed.turns.trace import Step
 
 
@@ -30,13 +31,14 @@ class RoomIsMadeAgainOnlyIfLost(Invariant):
     """
 
     name = "room_is_made_again_only_if_lost"
+    breach_reason = TOO_MANY
     reads = frozenset()
     looks_at: ClassVar[frozenset[str]] = frozenset({RECORD})
 
     def __init__(self, promises: Promises | None = None, *, strict: bool = False) -> None:
         self._promises = Promises(Cycles(), strict=strict) if promises is None else promises
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         self._promises.follow(evidence)
         for promise, cycle in self._promises.broken:
             chosen = cycle.chosen
@@ -44,5 +46,11 @@ class RoomIsMadeAgainOnlyIfLost(Invariant):
             given = " and ".join(promise.given.values())
             taken = f", where it has put {given} since" if given else ""
             times = f"room for {promise.pod} was made {promise.decisions} times"
-            return f"{promise.who}: {times}{taken}; now on {promise.node}, at the cost of {victims}"
+            now = f"now on {promise.node}, at the cost of {victims}"
+            gone = () if chosen is None else chosen.victims
+            others = (*promise.given.values(), *(pod.key for pod in gone))
+            return Found.of(
+                f"{promise.who}: {times}{taken}; {now}",
+                promise.pod, node_key(promise.node), *others, actors=promise.who,
+            )  # fmt: skip
         return None

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import attrs
 
+from actors.scheduler.invariants.cycles import node_key
 from actors.scheduler.invariants.progress.displacements import (
     Displaced,
     displacements,
@@ -16,6 +17,7 @@ from actors.scheduler.invariants.progress.wishes import READ, OutsideWishes
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Pod
+from testbed.turns.found import LAP, Found, Wrong
 from testbed.turns.trace import Step
 
 SLOW_MS = 120_000
@@ -57,6 +59,7 @@ class NoPingPong(Invariant):
     """
 
     name = "no_ping_pong"
+    breach_reason = LAP
     reads = READ
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
@@ -65,7 +68,7 @@ class NoPingPong(Invariant):
         self._last: dict[str, _Edge] = {}
         """The last displacement of each workload since the last wish."""
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         gone = tuple(displacements(evidence))
         if self._wishes.is_in(evidence, gone):
             self._last.clear()
@@ -112,7 +115,7 @@ def _round_to(end: _Edge) -> Sequence[Displaced]:
     return [edge.gone for edge in round_]
 
 
-def _told(round_: Sequence[Displaced]) -> str:
+def _told(round_: Sequence[Displaced]) -> Found:
     """The round as a sentence: its kinds, its period, and who went for whom."""
     kinds = " and ".join(sorted({each.kind for each in round_[1:]}))
     period_ms = round_[-1].now_ms - round_[0].now_ms
@@ -121,7 +124,10 @@ def _told(round_: Sequence[Displaced]) -> str:
     if len(shown) > SHOWN_MAX:
         shown = [*shown[:2], "…", *shown[-2:]]
     again = f"{slowly}a round of {kinds} in {period_ms:,} ms"
-    return f"{again}, and nobody outside wanted it: {', then '.join(shown)}"
+    text = f"{again}, and nobody outside wanted it: {', then '.join(shown)}"
+    pods = (key for each in round_ for key in (each.pod.key, each.by) if key)
+    nodes = (node_key(each.node) for each in round_)
+    return Found.of(text, *pods, *nodes, fields="spec.node_name", since=round_[0].revision)
 
 
 def _who(gone: Displaced) -> str:
