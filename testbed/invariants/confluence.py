@@ -106,7 +106,7 @@ class Confluent(Invariant):
         # and it only notes what it has come to. Otherwise each would play the next one for ever.
         if evidence.calm_end is None:
             return None
-        faults, of = evidence.table.faults, self._drawn
+        faults, drawn = evidence.table.faults, self._drawn
         calm_end = evidence.calm_end(self)
         # One that was made outside of its scenario is a claim of the calm World, too.
         self.came_to, self.not_compared, self.was_compared = came_to, "", False
@@ -123,13 +123,8 @@ class Confluent(Invariant):
             what = "fault alone does" if faults == 1 else "faults alone do"
             so = f", so the {what} not decide"
         told = "; ".join(map(str, found[:SHOWN_MAX]))
-        about = None if self._seen_as is not None else self._about(found[:SHOWN_MAX], of)
+        about = _about(found[:SHOWN_MAX], drawn, evidence.named_in(told))
         return Found(f"{calm} ends otherwise{so}: {told}{more}", about, TWO_ENDS)
-
-    def _about(self, found: Sequence[Differing], of: Mapping[str, list[str]]) -> About:
-        """What these differences are about; `of` has the objects that stand under a drawn name."""
-        keys = (key for each in found for key in of.get(each.key.partition(" (")[0], [each.key]))
-        return About(keys, (each.field for each in found if each.field))
 
     @property
     def note(self) -> str:
@@ -204,6 +199,15 @@ class Confluent(Invariant):
                 continue
             was, here_is = _shown(there, now)
             yield Differing(key, path, f"is {was} there, {here_is} here")
+
+
+def _about(found: Sequence[Differing], drawn: Mapping[str, list[str]], values: About) -> About:
+    """What these differences are about: the objects, of which some have drawn names; their fields;
+    and what their values name, such as a node."""
+    names = (each.key for each in found if each.key)
+    keys = (key for name in names for key in drawn.get(name.partition(" (")[0], [name]))
+    fields = (each.field for each in found if each.field)
+    return About((*keys, *values.keys), fields, values.actors)
 
 
 class _Plain:

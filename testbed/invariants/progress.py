@@ -19,10 +19,9 @@ class NoActorDies(Invariant):
 
     def look(self, step: Step | None, evidence: Evidence) -> Wrong:
         death = evidence.deaths[-1]
-        said = f"{death.path} died of {death.error} at {death.place}"
         about = evidence.named_in(death.error)
         about = About(about.keys, (), (death.actor, *about.actors))
-        return Found(said, about, DIED, alike_by=f"{death.kind} in {death.at}")
+        return Found(str(death), about, DIED, alike_by=f"{death.kind} in {death.at}")
 
 
 class NobodyIsStuck(Invariant):

@@ -51,5 +51,6 @@ def named_by(violation: Violation, names: Iterable[str]) -> frozenset[str]:
     it is the same, whomever it befalls."""
     if violation.alike_by:
         return frozenset()
-    about = {*violation.about.keys, *violation.about.actors}
-    return frozenset(name for name in names if name in about)
+    among = tuple(names)
+    about = violation.among(among, among)
+    return frozenset(among).intersection((*about.keys, *about.actors))

@@ -8,7 +8,7 @@ is about by its words. That is the one place in which the sentence of a breach i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self
 
 import attrs
@@ -172,39 +172,38 @@ def _check(name: str, value: object, is_right: bool, expected: str) -> None:
 WORD = re.compile(r"[\w./-]+")
 
 
+def words_of(text: str) -> set[str]:
+    """The words of a text, such as names and values; of a key also what stands before its slash."""
+    words = {word.strip("./") for word in WORD.findall(text)}
+    return words | {word.partition("/")[0] for word in words}
+
+
 def named_in(text: str, keys: Iterable[str], actors: Iterable[str]) -> About:
     """Return those of these objects and actors that a text names, in the order in which it does.
 
     1. A word is as long as it can be, so `web` is not named by `web-1`.
-    2. An object is named by its key, or by the end of it after a slash: `default/web`, `web`.
+    2. An object is named by its key, or by its name alone: `pods/default/web`, `web`.
     3. A word that is a key of a kind names an object, be it there or not; so does what is asked of
        it: `pods/default/web/binding`.
     4. An actor is named by its name, or by a task of it: `alpha/main`.
     """
     words = dict.fromkeys(word.strip("./") for word in WORD.findall(text))
-    lasts = {word.rpartition("/")[2] for word in words}
     named: dict[str, list[str]] = {}
     for key in keys:
-        if key.rpartition("/")[2] in lasts:
-            for end in _ends(key):
-                named.setdefault(end, []).append(key)
+        for word in (key, key.rpartition("/")[2]):
+            if word in words:
+                named.setdefault(word, []).append(key)
     parts = {kind.plural: 3 if kind.is_namespaced else 2 for kind in kinds_below() if kind.plural}
     found: dict[str, None] = {}
     for word in words:
         first, *more = word.split("/")
         if word in named:
             found.update(dict.fromkeys(sorted(named[word])))
-        elif first in parts and len(more) + 1 >= parts[first]:
+        elif first in parts and len(more) + 1 >= parts[first] and not word.endswith("-"):
             found["/".join([first, *more][: parts[first]])] = None
     known = frozenset(actors)
     acting = (name for word in words for name in (word, word.partition("/")[0]) if name in known)
     return About(found, (), acting)
-
-
-def _ends(key: str) -> Iterator[str]:
-    """The key, and each end of it that begins after a slash."""
-    parts = key.split("/")
-    return ("/".join(parts[place:]) for place in range(len(parts)))
 
 
 class ByWords:

@@ -207,9 +207,17 @@ class Death:
     @property
     def at(self) -> str:
         """The function and its file, without the line: `run of lab.py`."""
-        file, _, rest = self.place.partition(":")
-        function = rest.partition(" in ")[2]
-        return f"{function} of {file}" if function else self.place
+        function = self.place.partition(" in ")[2]
+        return f"{function} of {self.line.partition(':')[0]}" if function else self.place
+
+    @property
+    def line(self) -> str:
+        """The line of code: `lab.py:12`; empty if it is a program of which no code is known."""
+        line, is_code, _ = self.place.partition(" in ")
+        return line if is_code else ""
+
+    def __str__(self) -> str:
+        return f"{self.path} died of {self.error} at {self.place}"
 
 
 @attrs.frozen(order=True)

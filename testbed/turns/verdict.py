@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from testbed.code.quick import quick
-from testbed.turns.found import NOTHING, About, ByWords, Found
+from testbed.turns.found import NOTHING, About, ByWords, Found, named_in
 from testbed.words import counted, names_of
 
 UNTRIED = "nothing was tried"
@@ -29,13 +31,26 @@ class Violation:
     """The revision since which it has been so, if the claim knows it."""
     alike_by: str = ""
     """By what it is the same as another breach of its claim, as in `Found`."""
-    _about: About | ByWords = attrs.field(default=NOTHING, eq=False, repr=False)
+    _about: About | ByWords | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def about(self) -> About:
         """The objects, fields and actors that it is about."""
         about = self._about
-        return about.about() if isinstance(about, ByWords) else about
+        return about.about() if isinstance(about, ByWords) else about or NOTHING
+
+    def among(self, keys: Iterable[str], actors: Iterable[str]) -> About:
+        """Return which of these objects and actors it is about. Where its claim says no more than a
+        sentence, they may be others than its World had by then: what was only asked for, say."""
+        about = self._about
+        if not isinstance(about, About):
+            return attrs.evolve(named_in(self.said, keys, actors), fields=self.about.fields)
+        among, acting = frozenset(keys), frozenset(actors)
+        return About(
+            (key for key in about.keys if key in among),
+            about.fields,
+            (name for name in about.actors if name in acting),
+        )
 
     @property
     def found(self) -> Found:

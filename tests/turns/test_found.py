@@ -18,7 +18,7 @@ ACTORS = ("alpha", "alpha-2", "beta")
     [
         ("pods/default/web waits.", ("pods/default/web",), ()),
         ("web-1 is lost", ("pods/default/web-1",), ()),
-        ("default/web has no room", ("deployments/default/web", "pods/default/web"), ()),
+        ("web has no room", ("deployments/default/web", "pods/default/web"), ()),
         ("n1 holds web-1, and alpha-2's turn", ("nodes/n1", "pods/default/web-1"), ("alpha-2",)),
         ("beta/main waits for alpha", (), ("beta", "alpha")),
         ("pods/default/gone never was", ("pods/default/gone",), ()),
