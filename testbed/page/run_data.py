@@ -13,7 +13,8 @@ from testbed.page.truth_log import TruthLog
 from testbed.story.diagram import Rows
 from testbed.story.explain import told_of
 from testbed.story.sentences import Sentences
-from testbed.story.slice import Slice, words_of
+from testbed.story.slice import Slice
+from testbed.turns.found import words_of
 from testbed.turns.trace import Trace
 from testbed.turns.verdict import Verdict, Violation
 

@@ -18,7 +18,8 @@ from testbed.store.change import plural_of
 from testbed.story.cause import Cause
 from testbed.story.knowledge import changed_nothing
 from testbed.story.sentences import Sentences
-from testbed.story.slice import Slice, words_of
+from testbed.story.slice import Slice
+from testbed.turns.found import words_of
 from testbed.turns.option import DELIVER, FAULT, HOLD, PICK, SAY, SERVE, START
 from testbed.turns.trace import Record, Step, Trace
 from testbed.words import spoken, withheld

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar
@@ -28,11 +27,11 @@ from testbed.story.requests import Requests, Sent
 from testbed.story.reruns.asking import is_same_anyway
 from testbed.story.reruns.living import is_waited_for
 from testbed.story.reruns.overtaking import prevented
+from testbed.turns.found import NOTHING, words_of
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
 from testbed.turns.verdict import Violation
 
-NAME = re.compile(r"[\w./-]+")
 STALE_MAX = 3
 """At most this many stale acts are told; one or two explain most races."""
 ASKED_MAX = 20
@@ -64,11 +63,12 @@ class Slice:
         self.knowledge = Knowledge(trace)
         self.requests = Requests(trace)
         self.causality = Causality(self.steps)
-        self.words = words = words_of(violation.said) if violation else set()
-        """The words of the Violation, such as names and values."""
+        self.words = words_of(violation.said) if violation else set()
+        """The words of the Violation, such as values."""
         self.actors = {step.option.actor for step in self.steps if step.option.actor}
-        self.named_actors = {name for name in self.actors if name in words}
-        self.named_keys = {key for key in self._keys() if _is_named(key, words)}
+        about = violation.among(self._keys(), self.actors) if violation else NOTHING
+        self.named_actors = set(about.actors)
+        self.named_keys = self._keys().keys() & set(about.keys)
         """The objects that the Violation names, by key or by name."""
 
     def _keys(self) -> dict[str, None]:
@@ -205,7 +205,7 @@ class Slice:
 
     def is_named(self, key: str) -> bool:
         """Whether the Violation names that object, be it there or not."""
-        return _is_named(key, self.words)
+        return self.violation is not None and key in self.violation.among((key,), ()).keys
 
     def is_spoken_of(self, version: Version) -> bool:
         """Whether that write set a field to something the Violation names."""
@@ -294,13 +294,3 @@ class Slice:
 def _touched(step: Step) -> set[str]:
     keys = {change.key for change in step.marks.changes}
     return keys | {step.option.key} if step.kind == SERVE else keys
-
-
-def words_of(text: str) -> set[str]:
-    """The words of a text, such as names and values; of a key also what stands before its slash."""
-    words = {word.strip("./") for word in NAME.findall(text)}
-    return words | {word.partition("/")[0] for word in words}
-
-
-def _is_named(key: str, words: set[str]) -> bool:
-    return key in words or key.rpartition("/")[2] in words

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from testbed.story.cause import Cause, CauseShape, sentence
@@ -15,20 +14,17 @@ from testbed.story.knowledge import Act
 from testbed.story.requests import Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import believed, wrote
-
-DIED = re.compile(
-    r"(?P<path>\S+) died of (?P<error>exit code \d+|\w+)(?P<more>.*?)(?: at (?P<place>\S+:\d+).*)?$"
-)
+from testbed.turns.found import DIED
+from testbed.turns.life import Death
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
     """The cause of a death; nothing if the Violation is none."""
-    violation = slice_.violation
-    died = DIED.match(violation.said.replace("\n", " ")) if violation is not None else None
-    if violation is None or died is None:
+    violation, world = slice_.violation, slice_.trace.played_in
+    if violation is None or violation.reason != DIED or world is None:
         return
-    path, error, place = died["path"], died["error"], died["place"]
-    actor = path.partition("/")[0]
+    death: Death = next(each for each in world.table.deaths if str(each) == violation.said)
+    path, actor, error, place = death.path, death.actor, death.kind, death.line
     sent = next((s for s in reversed(slice_.requests.all) if s.path == path), None)
     head = f"{actor} died of {error} (step {violation.step})"
     if sent is None or not _is_of_it(sent, error):

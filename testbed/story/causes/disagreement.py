@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from testbed.invariants.lasso.lap import NO_LASSO
 from testbed.objects.event import Event
 from testbed.objects.lease import Lease
 from testbed.objects.meta import changed_fields, field_of
@@ -28,11 +29,10 @@ from testbed.story.wording import (
     ended_for,
     to_and_fro,
 )
+from testbed.turns.found import LAP
 from testbed.words import counted
 
 BIND = "bind"
-LAPS = ("for ever, a lap of ", "20 laps of ")
-"""How `no_lasso` begins what it says."""
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -108,7 +108,8 @@ def _answering(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
 
 
 def _is_lap(slice_: Slice) -> bool:
-    return slice_.violation is not None and slice_.violation.said.startswith(LAPS)
+    violation = slice_.violation
+    return violation is not None and (violation.invariant, violation.reason) == (NO_LASSO, LAP)
 
 
 def _in_turn(slice_: Slice, turns: list[Version]) -> Cause:
