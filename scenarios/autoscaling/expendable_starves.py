@@ -11,7 +11,7 @@ from actors.autoscaler.pass_record import SCHEDULABLE, PassRecord
 from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.scheduler import Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.objects import Map, Meta, Node, Pod, PriorityClass, requests_of, room_of
 
 COMES_MS = 5_000
@@ -19,7 +19,7 @@ PASSES_MS = (10_000, 20_000)
 """A few passes say it all, and a Run ends even if the cloud is dead."""
 
 
-def no_room_is_imagined(see: Evidence) -> str | None:
+def no_room_is_imagined(see: Evidence) -> Found | None:
     """Where the autoscaler finds room for a pod, there is room: for it and for all that is bound
     there."""
     for role in autoscalers(see):
@@ -31,7 +31,8 @@ def no_room_is_imagined(see: Evidence) -> str | None:
                 asked_m = sum(requests_of(pod)["cpu"] for pod in here)
                 node: Any = entry.value
                 if asked_m > room_of(node)["cpu"]:
-                    return f"{key} gets no node, since it is to fit on {fate.node}, which is full"
+                    text = f"{key} gets no node, since it is to fit on {fate.node}, which is full"
+                    return Found(text, reason="missing")
     return None
 
 

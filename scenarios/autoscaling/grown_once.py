@@ -10,7 +10,7 @@ from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.scheduler import Scheduler
 from actors.shared.machines import CloudInstance
 from actors.shared.user import User
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
@@ -26,16 +26,17 @@ PASSES_MS = (10_000, 20_000, 30_000, 40_000, 50_000)
 """A few passes say it all, and a Run ends even if the cloud is dead."""
 
 
-def one_node_is_enough(see: Evidence) -> str | None:
+def one_node_is_enough(see: Evidence) -> Found | None:
     """The group never wants two nodes: all pods fit one."""
     entry = see.store.peek(f"nodegroups/{GROUP}")
     group: Any = entry and entry.value
     if group.target > 1:
-        return f"{group.name} wants {group.target} nodes for two pods that fit one"
+        text = f"{group.name} wants {group.target} nodes for two pods that fit one"
+        return Found(text, reason="too many")
     return None
 
 
-def no_needed_node_goes(see: Evidence) -> str | None:
+def no_needed_node_goes(see: Evidence) -> Found | None:
     """No machine is deleted while a pod is on its node, or waits for a node. There is no other."""
     found: list[Any] = [entry.value for entry in see.store.snapshot(f"{CloudInstance.plural}/")]
     going = [each.meta.name for each in found if each.gone_ms is not None]
@@ -44,7 +45,7 @@ def no_needed_node_goes(see: Evidence) -> str | None:
         for pod in pods:
             if pod.spec.node_name in ("", name):
                 how = "is on it" if pod.is_bound else "waits"
-                return f"{name} is deleted, and {pod.key} {how}"
+                return Found(f"{name} is deleted, and {pod.key} {how}", reason="forbidden")
     return None
 
 

@@ -14,7 +14,7 @@ from actors.kubelet import Machine
 from actors.scheduler import Scheduler
 from actors.shared.machines import CloudInstance
 from actors.shared.retries import make
-from testbed import Actor, Client, Evidence, Invariant, World
+from testbed import Actor, Client, Evidence, Found, Invariant, World
 from testbed.invariant import TURN
 from testbed.objects import Map, Node, Owner, Pod, ReplicaSet
 from testbed.objects.condition import find
@@ -55,7 +55,7 @@ class GroupsGrowForWhoWaits(Invariant):
         self._last: PassRecord | None = None
         self._passes: dict[str, int] = {}
 
-    def look(self, step: Step | None, evidence: Evidence) -> str | None:
+    def look(self, step: Step | None, evidence: Evidence) -> Found | None:
         (role,) = [each for each in evidence.actors if each.name == "autoscaler"]
         record: Any = role.life and role.life.shown.get("pass")
         if record is None or record is self._last:
@@ -75,7 +75,7 @@ def _is_behind(fate: PodFate, see: Evidence) -> bool:
     return is_known and see.store.peek(f"nodes/{fate.node}") is None
 
 
-def _waits(key: str, see: Evidence) -> str | None:
+def _waits(key: str, see: Evidence) -> Found | None:
     """What is said of a pod that has no node yet, if no machine was asked for since."""
     entry = see.store.peek(f"pods/{key}")
     pod: Any = entry and entry.value
@@ -86,7 +86,7 @@ def _waits(key: str, see: Evidence) -> str | None:
     asked_ms = max([each.requested_ms or 0 for each in machines], default=0)
     if said is None or said.since_ms is None or asked_ms >= said.since_ms:
         return None
-    return f"{pod.key} is passed over again, and no machine was asked for"
+    return Found(f"{pod.key} is passed over again, and no machine was asked for", reason="missing")
 
 
 def phantom_upcoming(world: World, *, guard: bool = False) -> None:

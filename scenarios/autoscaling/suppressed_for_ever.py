@@ -16,7 +16,7 @@ from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.scheduler import Scheduler
 from actors.shared.retries import until_told
 from actors.shared.user import User
-from testbed import Actor, Client, Evidence, NotFound, World, always
+from testbed import Actor, Client, Evidence, Found, NotFound, World, always
 from testbed.objects import Map, Meta, Node, Pod, PriorityClass
 
 NODE = "n1"
@@ -44,7 +44,7 @@ class Technician(Actor):
             return
 
 
-def no_pod_waits_for_a_node_that_is_gone(see: Evidence) -> str | None:
+def no_pod_waits_for_a_node_that_is_gone(see: Evidence) -> Found | None:
     """The autoscaler passes over no pod for a node of which it knows that it is gone."""
     for role in autoscalers(see):
         record: PassRecord | None = role.life.shown.get("pass")
@@ -54,7 +54,8 @@ def no_pod_waits_for_a_node_that_is_gone(see: Evidence) -> str | None:
         nodes = {node.meta.name for node in sight.nodes}
         for key, fate in record.pods.items():
             if fate.fate == NOMINATED and fate.node not in nodes:
-                return f"{key} gets no node, since it waits for {fate.node}, which is gone"
+                text = f"{key} gets no node, since it waits for {fate.node}, which is gone"
+                return Found(text, reason="missing")
     return None
 
 

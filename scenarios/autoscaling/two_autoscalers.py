@@ -9,7 +9,7 @@ from actors.autoscaler import Autoscaler, AutoscalerSettings
 from actors.cloud import Boot, NodeGroup, join_cloud
 from actors.scheduler import Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.objects import Map, Node, Pod
 
 COMES_MS = 3_000
@@ -17,12 +17,13 @@ PASSES_MS = (10_000, 20_000)
 """A few passes say it all, and a Run ends even if the cloud is dead."""
 
 
-def one_node_is_enough(see: Evidence) -> str | None:
+def one_node_is_enough(see: Evidence) -> Found | None:
     """The group wants one node more than it had: one pod came, and it fits one node."""
     entry = see.store.peek("nodegroups/g")
     group: Any = entry and entry.value
     if group.target > 2:
-        return f"{group.name} wants {group.target} nodes for one pod that waits"
+        text = f"{group.name} wants {group.target} nodes for one pod that waits"
+        return Found(text, reason="too many")
     return None
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import attrs
 
 from actors.shared.retries import until_told
-from testbed import Actor, Client, Evidence, Expired, Operation, World, always
+from testbed import Actor, Client, Evidence, Expired, Found, Operation, World, always
 from testbed.objects import UNSET, Map, Note
 
 ACCOUNTS = 40
@@ -62,11 +62,12 @@ class Teller(Actor):
         await until_told(client, lambda: client.ask(transfer), why="retry transfer")
 
 
-def every_audit_balances(see: Evidence) -> str | None:
+def every_audit_balances(see: Evidence) -> Found | None:
     """Money is only moved, so every audit finds the same total."""
     for record in see.records:
         if record.name == "audited" and record.facts["total"] != ACCOUNTS * EACH:
-            return f"the audit found {record.facts['total']} of {ACCOUNTS * EACH}"
+            text = f"the audit found {record.facts['total']} of {ACCOUNTS * EACH}"
+            return Found(text, reason="unequal")
     return None
 
 

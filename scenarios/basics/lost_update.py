@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from testbed import Actor, ApiError, Client, Conflict, Evidence, World, quiescent
+from testbed import Actor, ApiError, Client, Conflict, Evidence, Found, World, quiescent
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Note
 
@@ -36,7 +36,7 @@ class Writer(Actor):
             return
 
 
-def every_signature_is_kept(see: Evidence) -> str | None:
+def every_signature_is_kept(see: Evidence) -> Found | None:
     """Every writer that was told that it has signed is on the list."""
     entry = see.store.peek("notes/default/list")
     assert entry is not None
@@ -44,7 +44,8 @@ def every_signature_is_kept(see: Evidence) -> str | None:
     names = entry.value.data["signed"].split()
     for writer in sorted({record.path.partition("/")[0] for record in see.records}):
         if writer not in names:
-            return f"{writer} was told that it had signed, and the list says {' '.join(names)!r}"
+            text = f"{writer} was told that it had signed, and the list says {' '.join(names)!r}"
+            return Found(text, reason="taken back")
     return None
 
 

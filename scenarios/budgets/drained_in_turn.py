@@ -14,7 +14,7 @@ from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.users.drain import Drain, DrainOptions
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.faults.lag import Lag
 from testbed.faults.lose_reply import LoseReply
 from testbed.faults.lose_request import LoseRequest
@@ -47,13 +47,13 @@ AT_MS, TIMEOUT_MS = 1_000, 30_000
 for two minutes."""
 
 
-def the_application_stays_up(see: Evidence) -> str | None:
+def the_application_stays_up(see: Evidence) -> Found | None:
     """As many of its pods as the budget wants are ready and not about to go: here nothing ends a
     pod but drains, which ask the budget."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     up = [pod for pod in pods if pod.is_ready and not pod.meta.is_terminating]
     if len(up) < FLOOR:
-        return f"web wants {FLOOR} healthy pod, and none of {len(pods)} is"
+        return Found(f"web wants {FLOOR} healthy pod, and none of {len(pods)} is", reason="missing")
     return None
 
 

@@ -11,7 +11,7 @@ from actors.controllers.disruption.controller import DisruptionController
 from actors.scheduler import Scheduler
 from actors.shared.user import User
 from actors.users.drain import Drain, DrainOptions
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.objects import (
     Condition,
     LabelSelector,
@@ -34,14 +34,15 @@ AT_MS = 1_000
 """When the urgent pod is created and the drain begins. A refused drain asks again after 5 s."""
 
 
-def the_application_keeps_its_floor(see: Evidence) -> str | None:
+def the_application_keeps_its_floor(see: Evidence) -> Found | None:
     """As many of its pods as the budget wants are ready and not about to go: here nothing ends a
     pod but those who should heed the budget."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     web = [pod for pod in pods if pod.meta.labels.get("app") == "web"]
     left = [pod.meta.name for pod in web if pod.is_ready and not pod.meta.is_terminating]
     if len(left) < FLOOR:
-        return f"web wants {FLOOR} healthy pods, and only {', '.join(left) or 'none'} is left"
+        text = f"web wants {FLOOR} healthy pods, and only {', '.join(left) or 'none'} is left"
+        return Found(text, reason="missing")
     return None
 
 

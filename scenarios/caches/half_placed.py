@@ -21,7 +21,7 @@ from actors.scheduler import (
 )
 from actors.shared.crash_over import CrashOver
 from actors.shared.user import User
-from testbed import ApiError, Client, Evidence, World, always
+from testbed import ApiError, Client, Evidence, Found, World, always
 from testbed.objects import LabelSelector, Map, Node, Pod
 from testbed.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from testbed.objects.node import HOSTNAME
@@ -80,7 +80,7 @@ def volumes_on(node: Node | None) -> set[str]:
     return {key.removeprefix(VOLUME) for key in keys if key.startswith(VOLUME)}
 
 
-def no_replica_is_shut_out(see: Evidence) -> str | None:
+def no_replica_is_shut_out(see: Evidence) -> Found | None:
     """No pod waits that has its volume on a node with another pod that it must be apart from: it
     can go nowhere else, and not there either."""
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
@@ -90,7 +90,8 @@ def no_replica_is_shut_out(see: Evidence) -> str | None:
         there = [pod.key for pod in pods if pod.spec.node_name == name]
         waits = [p.key for p in pods if p.meta.name in volumes_on(node) and not p.is_bound]
         if there and waits:
-            return f"{waits[0]} waits for ever: its volume is on {name}, and {there[0]} is there"
+            text = f"{waits[0]} waits for ever: its volume is on {name}, and {there[0]} is there"
+            return Found(text, reason="missing")
     return None
 
 

@@ -12,7 +12,7 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.verbs import bind
-from testbed import ApiError, Client, Evidence, NotFound, Unavailable, World, always
+from testbed import ApiError, Client, Evidence, Found, NotFound, Unavailable, World, always
 from testbed.fault import Levers, Way
 from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Node, Pod, requests_of, room_of
@@ -58,7 +58,7 @@ class LoseBindReply(LoseReply):
                 yield way
 
 
-def no_place_is_given_twice(see: Evidence) -> str | None:
+def no_place_is_given_twice(see: Evidence) -> Found | None:
     """The node has enough cpu for the pods that are bound to it and not over."""
     node: Any = see.store.peek(f"nodes/{NODE}")
     pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
@@ -66,7 +66,7 @@ def no_place_is_given_twice(see: Evidence) -> str | None:
     asked, has = sum(requests_of(pod)["cpu"] for pod in here), room_of(node.value)["cpu"]
     if asked > has:
         names = " and ".join(pod.meta.name for pod in here)
-        return f"{NODE} has {has}m cpu, and {names} ask for {asked}m"
+        return Found(f"{NODE} has {has}m cpu, and {names} ask for {asked}m", reason="too many")
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from actors.apiserver import ApiServer
 from actors.controllers.replicaset import ReplicaSetController
 from actors.shared.user import User
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.errors import ScenarioError
 from testbed.objects import Map, Meta, Pod, PodTemplate, ReplicaSet, ReplicaSetSpec
 
@@ -43,12 +43,13 @@ def own_writes_unseen(world: World, *, guard: bool = False, replicas: int = 2) -
     world.serve(ApiServer)
     world.start(User("ann", ((0, web),)), ReplicaSetController("controller", switches=switches))
 
-    def no_more_pods_than_wanted(see: Evidence) -> str | None:
+    def no_more_pods_than_wanted(see: Evidence) -> Found | None:
         """Each pod does work, and takes room: one too many may even push out another."""
         pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
         names = [pod.meta.name for pod in pods if not pod.meta.is_terminating]
         if len(names) > replicas:
-            return f"web wants {replicas} pods and has {len(names)}: {', '.join(names)}"
+            text = f"web wants {replicas} pods and has {len(names)}: {', '.join(names)}"
+            return Found(text, reason="too many")
         return None
 
     # Expectations expire after five minutes: news that is later than that is no news for them.

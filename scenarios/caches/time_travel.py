@@ -11,7 +11,18 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.shared.retries import FOR_GOOD
 from actors.shared.verbs import bind
-from testbed import Actor, ApiError, Cache, Client, Conflict, Evidence, Selector, World, always
+from testbed import (
+    Actor,
+    ApiError,
+    Cache,
+    Client,
+    Conflict,
+    Evidence,
+    Found,
+    Selector,
+    World,
+    always,
+)
 from testbed.faults.crash import Crash
 from testbed.objects import Map, Node, Pod
 
@@ -54,7 +65,7 @@ def db(**spec: Any) -> Pod:
     return Pod.of("db", cpu_m=100, **spec)
 
 
-def no_name_runs_twice(see: Evidence) -> str | None:
+def no_name_runs_twice(see: Evidence) -> Found | None:
     """No two pods of one name run at once (INV-5)."""
     running = [
         (report.pod.key, node)
@@ -63,7 +74,8 @@ def no_name_runs_twice(see: Evidence) -> str | None:
         if report.is_running
     ]
     if len({name for name, _ in running}) < len(running):
-        return f"{running[0][0]} runs on {' and on '.join(node for _, node in running)}"
+        text = f"{running[0][0]} runs on {' and on '.join(node for _, node in running)}"
+        return Found(text, reason="too many")
     return None
 
 

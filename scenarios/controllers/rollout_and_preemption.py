@@ -14,7 +14,7 @@ from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Scheduler
 from actors.shared.retries import until_told
 from actors.shared.user import User
-from testbed import Actor, Client, Evidence, World, always
+from testbed import Actor, Client, Evidence, Found, World, always
 from testbed.objects import (
     Deployment,
     DeploymentSpec,
@@ -47,7 +47,7 @@ class Releaser(Actor):
         await until_told(client, lambda: client.patch(web, tree), why="release again")
 
 
-def a_rollout_keeps_what_must_be_available(see: Evidence) -> str | None:
+def a_rollout_keeps_what_must_be_available(see: Evidence) -> Found | None:
     """A rollout with a surge and no unavailable pods deletes no pod of which it needs each. It is
     not to blame for a preemption, but for what it deletes after that."""
     request = see.served
@@ -59,7 +59,8 @@ def a_rollout_keeps_what_must_be_available(see: Evidence) -> str | None:
     before: list[Any] = [change.old.value for change in see.changes if change.old is not None]
     ended = [pod.key for pod in before if isinstance(pod, Pod) and pod.is_ready]
     if ended and len(left) < REPLICAS:
-        return f"the rollout has deleted {ended[0]}, and only {len(left)} of {REPLICAS} are left"
+        text = f"the rollout has deleted {ended[0]}, and only {len(left)} of {REPLICAS} are left"
+        return Found(text, reason="missing")
     return None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from actors.apiserver import ApiServer
 from actors.controllers.recreator import OWNER, Recreator
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.errors import ScenarioError
 from testbed.faults.lose_reply import LoseReply
 from testbed.objects import Pod
@@ -31,7 +31,7 @@ def twice_created(world: World, *, guard: bool = False, replicas: int = 1) -> No
     world.start(Recreator("web", Pod.of("web", cpu_m=100), replicas, guard))
     world.allow(LoseReply("web"))
 
-    def no_more_pods_than_wanted(see: Evidence) -> str | None:
+    def no_more_pods_than_wanted(see: Evidence) -> Found | None:
         """Each pod does its work once; one pod too many would do it twice."""
         pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
         names = [
@@ -40,7 +40,8 @@ def twice_created(world: World, *, guard: bool = False, replicas: int = 1) -> No
             if pod.meta.labels.get(OWNER) == "web" and not pod.meta.is_terminating
         ]
         if len(names) > replicas:
-            return f"web wants {replicas} pods and has {len(names)}: {', '.join(names)}"
+            text = f"web wants {replicas} pods and has {len(names)}: {', '.join(names)}"
+            return Found(text, reason="too many")
         return None
 
     world.claim(always(no_more_pods_than_wanted, reads=("log:pods",)))

@@ -13,7 +13,7 @@ from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import EvictionSettings, Kubelet, Runtime, Threshold
 from actors.scheduler import Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.objects import (
     LabelSelector,
     Map,
@@ -45,7 +45,7 @@ CHURN_MAX = 5
 """As long as a pod does not start, its kubelet looks for ever: a Run does not wait for that."""
 
 
-def few_pods_are_rejected(see: Evidence) -> str | None:
+def few_pods_are_rejected(see: Evidence) -> Found | None:
     """A workload does not create pods again and again that a node rejects for its pressure."""
     for change in see.changes:
         new: Any = change.after
@@ -54,7 +54,8 @@ def few_pods_are_rejected(see: Evidence) -> str | None:
         pods: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
         alike = [pod for pod in pods if is_rejected(pod) and pod.meta.owners == new.meta.owners]
         if len(alike) > CHURN_MAX:
-            return f"{new.key} is the {len(alike)}th pod that {new.spec.node_name} rejects"
+            text = f"{new.key} is the {len(alike)}th pod that {new.spec.node_name} rejects"
+            return Found(text, reason="too many")
     return None
 
 

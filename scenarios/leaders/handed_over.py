@@ -10,7 +10,7 @@ from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
 from actors.scheduler.memory.leading import Replica
 from actors.shared.user import User
-from testbed import Client, Evidence, World, always
+from testbed import Client, Evidence, Found, World, always
 from testbed.faults.crash import Crash
 from testbed.faults.lag import Lag
 from testbed.invariants.lives import LivesGoOneWay
@@ -65,14 +65,15 @@ def db(name: str, **spec: Any) -> Pod:
     )
 
 
-def no_two_are_together(see: Evidence) -> str | None:
+def no_two_are_together(see: Evidence) -> Found | None:
     """No node has two pods of the database; no kubelet checks that, no controller repairs it."""
     found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on: dict[str, str] = {}
     for pod in found:
         node = pod.spec.node_name
         if node and on.setdefault(node, pod.key) != pod.key:
-            return f"{on[node]} and {pod.key} are on {node}, and must be apart"
+            text = f"{on[node]} and {pod.key} are on {node}, and must be apart"
+            return Found(text, reason="too many")
     return None
 
 

@@ -10,7 +10,7 @@ import attrs
 from actors.apiserver import ApiServer
 from actors.scheduler import Scheduler
 from actors.shared.retries import make
-from testbed import Actor, Client, Evidence, World, always
+from testbed import Actor, Client, Evidence, Found, World, always
 from testbed.faults.partition import Partition
 from testbed.faults.stall import Stall
 from testbed.objects import LabelSelector, Map, Node, Pod, PriorityClass
@@ -40,14 +40,15 @@ class User(Actor):
         await make(client, db("b", priority_class_name=URGENT.meta.name))
 
 
-def no_two_are_together(see: Evidence) -> str | None:
+def no_two_are_together(see: Evidence) -> Found | None:
     """No node has two pods of the database; no kubelet checks that, no controller repairs it."""
     found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     on: dict[str, str] = {}
     for pod in found:
         node, name = pod.spec.node_name, pod.meta.name
         if node and on.setdefault(node, name) != name:
-            return f"{on[node]} and {name} are on {node}, and must be apart"
+            text = f"{on[node]} and {name} are on {node}, and must be apart"
+            return Found(text, reason="too many")
     return None
 
 

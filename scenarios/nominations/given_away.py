@@ -11,7 +11,7 @@ from actors.controllers.replicaset import ReplicaSetController
 from actors.kubelet import Kubelet, Runtime
 from actors.scheduler import Rescheduler, Scheduler
 from actors.shared.user import User
-from testbed import Evidence, World, always
+from testbed import Evidence, Found, World, always
 from testbed.objects import (
     LabelSelector,
     Map,
@@ -30,7 +30,7 @@ GRACES_S = {"quick": 3, "slow": 6}
 """How long the victims take: the room becomes free in two pieces."""
 
 
-def room_is_made_once(see: Evidence) -> str | None:
+def room_is_made_once(see: Evidence) -> Found | None:
     """The Rescheduler makes room for a pod once, and the pod gets it; unless what stands there the
     second time was on its way before the nomination could be known, and so was not kept away."""
     made = [record for record in see.records if record.name == "makes room"]
@@ -38,7 +38,7 @@ def room_is_made_once(see: Evidence) -> str | None:
         facts = record.facts
         alike = [each for each in made if each.facts["uid"] == facts["uid"]]
         if len(alike) > 1 and not came_before_nomination(see, facts, alike[0].now_ms):
-            return f"room was made for {facts['pod']} {len(alike)} times"
+            return Found(f"room was made for {facts['pod']} {len(alike)} times", reason="too many")
     return None
 
 

@@ -12,7 +12,7 @@ from actors.apiserver import ApiServer
 from actors.kubelet import Kubelet, Runtime
 from actors.shared.retries import until_told
 from actors.shared.verbs import bind
-from testbed import Actor, ApiError, Cache, Client, Evidence, Selector, World, always
+from testbed import Actor, ApiError, Cache, Client, Evidence, Found, Selector, World, always
 from testbed.objects import Node, Pod, requests_of, room_of
 from testbed.objects.labels import parse
 
@@ -76,7 +76,7 @@ class Scheduler(Actor):
         return True
 
 
-def no_node_is_overcommitted(see: Evidence) -> str | None:
+def no_node_is_overcommitted(see: Evidence) -> Found | None:
     """Every node has the cpu that its pods ask for, those that are over aside."""
     found: list[Any] = [entry.value for entry in see.store.snapshot("pods/")]
     pods = [pod for pod in found if not pod.is_over]
@@ -84,7 +84,8 @@ def no_node_is_overcommitted(see: Evidence) -> str | None:
         node: Any = entry.value
         taken, has = taken_m(node, pods), room_of(node)["cpu"]
         if taken > has:
-            return f"{node.meta.name} has {has}m cpu, and its pods ask for {taken}m"
+            text = f"{node.meta.name} has {has}m cpu, and its pods ask for {taken}m"
+            return Found(text, reason="too many")
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from actors.apiserver import ApiServer
-from testbed import Actor, ApiError, Client, Evidence, World, always
+from testbed import Actor, ApiError, Client, Evidence, Found, World, always
 from testbed.objects import PriorityClass
 
 AGREED = "cluster-default"
@@ -31,14 +31,15 @@ class Admin(Actor):
         client.record("made the default", value=self.value)
 
 
-def there_is_one_default(see: Evidence) -> str | None:
+def there_is_one_default(see: Evidence) -> Found | None:
     """There is one default, so that a pod without a class has one value that it can get."""
     classes: list[Any] = [entry.value for entry in see.store.snapshot("priorityclasses/")]
     defaults = sorted((item.value, item.meta.name) for item in classes if item.global_default)
     if len(defaults) < 2:
         return None
     told = " and ".join(f"{name} ({value})" for value, name in defaults)
-    return f"{told} are both the default: a pod that names no class gets {defaults[0][0]}"
+    text = f"{told} are both the default: a pod that names no class gets {defaults[0][0]}"
+    return Found(text, reason="too many")
 
 
 def two_defaults(world: World, *, guard: bool = False) -> None:
