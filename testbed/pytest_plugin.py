@@ -158,6 +158,9 @@ def _note_race(
     if violation is None:
         return
     item.user_properties.append(("invariant", violation.invariant))
+    item.user_properties.append(("about", str(violation.about)))
+    if violation.reason:
+        item.user_properties.append(("reason", violation.reason))
     # Measuring the window takes many Runs, so only do it if a report is written.
     if item.config.getoption("xmlpath", None):
         from testbed.errors import ScenarioError

@@ -21,7 +21,9 @@ STUCK = "stuck"
 DIED = "died"
 """An actor died of an exception."""
 LAP = "lap"
-"""The same goes round for ever."""
+"""The same goes round again and again, and nothing is in sight that ends it."""
+ROUND = "round"
+"""The same has come round once more."""
 TWO_ENDS = "two ends"
 """In another order the Run ends otherwise."""
 DEADLINE = "deadline"
@@ -39,7 +41,8 @@ UNEQUAL = "unequal"
 FORBIDDEN = "forbidden"
 """An actor has done what a rule does not allow."""
 REASONS = (
-    STUCK, DIED, LAP, TWO_ENDS, DEADLINE, NEVER, MISSING, TOO_MANY, TAKEN_BACK, UNEQUAL, FORBIDDEN,
+    STUCK, DIED, LAP, ROUND, TWO_ENDS, DEADLINE, NEVER, MISSING, TOO_MANY, TAKEN_BACK, UNEQUAL,
+    FORBIDDEN,
 )  # fmt: skip
 """The kinds of breach that a claim may name; empty if it names none."""
 
@@ -81,6 +84,9 @@ class About:
     def of(self, fields: tuple[str, ...]) -> About:
         """Return the same, of these fields if it names none."""
         return attrs.evolve(self, fields=fields) if fields and not self.fields else self
+
+    def __str__(self) -> str:
+        return ", ".join((*self.keys, *self.fields, *self.actors))
 
     def as_dict(self) -> dict[str, list[str]]:
         """Return it as plain data for JSON."""

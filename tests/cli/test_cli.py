@@ -525,6 +525,8 @@ def test_run_tells_its_verdict_to_programs(run: Run) -> None:
         {
             "invariant": "every_signature_is_kept",
             "said": "beta was told that it had signed, and the list says 'alpha'",
+            "reason": "taken back",
+            "about": {"keys": ["notes/default/list"], "fields": [], "actors": ["beta", "alpha"]},
             "step": 10,
             "at_ms": 0,
         }

@@ -181,6 +181,9 @@ def test_json_is_one_object(own: Path, capsys: pytest.CaptureFixture[str]) -> No
     (first, *_) = found["findings"]
     assert Path(first["file"]).read_text(encoding="utf-8") == first["race"]
     assert first["file"].startswith("mine/double_bind-")
+    assert first["reason"] == "too many"
+    (node,) = first["about"]["keys"]
+    assert node.startswith("nodes/n")
 
 
 def test_junit_has_a_testcase_for_each_claim(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,6 +197,10 @@ def test_junit_has_a_testcase_for_each_claim(own: Path, capsys: pytest.CaptureFi
     assert failure is not None
     assert "again:   testbed replay races/double_bind-" in (failure.text or "")
     assert cases["nobody_is_stuck"].find("failure") is None
+    broken = {item.get("name"): item.get("value") for item in
+              cases["no_node_is_overcommitted"].iter("property")}  # fmt: skip
+    assert broken["reason"] == "too many"
+    assert (broken["about"] or "").startswith("nodes/n")
     properties = {item.get("name"): item.get("value") for item in suite.iter("property")}
     assert (properties["seed"], properties["runs"]) == ("0", "40")
     assert (properties["said"] or "").startswith("Violated: ")

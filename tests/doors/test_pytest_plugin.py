@@ -371,7 +371,8 @@ def test_fixtures_play_search_and_replay_beside_trio_and_hypothesis(tree: pytest
     ):
         assert line in text, line
     report = (tree.path / "j.xml").read_text()
-    for name, value in (("runs", "20"), ("level", "1"), ("invariant", "every_signature_is_kept")):
+    figures = {"runs": "20", "level": "1", "reason": "taken back"}
+    for name, value in (*figures.items(), ("invariant", "every_signature_is_kept")):
         assert f'<property name="{name}" value="{value}"/>' in report.replace(" />", "/>")
 
 

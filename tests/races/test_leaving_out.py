@@ -21,6 +21,7 @@ from testbed.races.race import Race
 from testbed.races.racefile import parse
 from testbed.races.shrink import Shrunk, breach_of, shrink
 from testbed.races.trying import Limits, Trying
+from testbed.turns.found import Wrong
 from testbed.turns.trace import Step
 from testbed.world.chooser_kinds import chooser_of
 from testbed.world.keeping import is_kept
@@ -255,7 +256,7 @@ def test_each_run_that_leaving_out_plays_is_counted(monkeypatch: pytest.MonkeyPa
 def test_what_the_sentence_names_stays() -> None:
     """Even if the claim does not look at it."""
 
-    def as_it_says(see: Evidence) -> str | None:
+    def as_it_says(see: Evidence) -> Wrong:
         return every_signature_is_kept(see) and "one is lost, as config says"
 
     def build(world: World) -> None:

@@ -36,6 +36,7 @@ def write_junit(
         case = ElementTree.SubElement(suite, "testcase", classname=scenario, name=claim)
         texts = found.get(claim, [])
         if texts:
+            _note_data(case, [finding for finding, _ in texts])
             message = "; ".join(dict.fromkeys(finding.said for finding, _ in texts))
             failure = ElementTree.SubElement(case, "failure", message=_clean(message), type="race")
             failure.text = _clean("\n\n".join(text for _, text in texts))
@@ -48,6 +49,16 @@ def write_junit(
             f"--junitxml {path}: cannot be written: {error.strerror}.\n"
             "Next: name a file in a folder that exists, on a disk with room."
         ) from error
+
+
+def _note_data(case: ElementTree.Element, findings: list[Finding]) -> None:
+    """Note what these Findings are about, and which kinds of breach they are, as properties."""
+    noted = ElementTree.SubElement(case, "properties")
+    for finding in findings:
+        about = ", ".join(name for names in finding.about.values() for name in names)
+        for name, value in (("reason", finding.reason), ("about", about)):
+            if value:
+                ElementTree.SubElement(noted, "property", name=name, value=_clean(value))
 
 
 def _clean(text: str) -> str:
