@@ -19,6 +19,7 @@ from testbed.invariants.caches import CachesShowOneRevision
 from testbed.objects import Note
 from testbed.store.endpoint import Operation
 from testbed.store.selector import Selector
+from testbed.turns.found import UNEQUAL, About
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.shared.stage import Puppet, note, play
@@ -108,8 +109,13 @@ def test_what_never_was_is_found_in_a_cache(
 ) -> None:
     """An old object among new ones, one that is lost, one that is made up: at the delivery, be it
     the first, at which the whole is compared, or a later one."""
-    (found,) = said_of(world_of(tamper, by))
+    world = world_of(tamper, by)
+    (found,) = said_of(world)
     assert found.startswith(f"the cache of notes in reader {said}")
+    (breach,) = world.judge.violations
+    (key,) = (word for word in said.split() if "/" in word)
+    assert breach.about == About(key, (), "reader")
+    assert breach.reason == UNEQUAL
 
 
 @pytest.mark.spec("INV-6")

@@ -26,7 +26,9 @@ from testbed.objects import Map, Node, Note, Pod
 from testbed.races.playing import play, race_of
 from testbed.races.shrink import shrink
 from testbed.story.parting import side_by_side
+from testbed.turns.found import TWO_ENDS, About
 from testbed.turns.trace import Trace
+from testbed.turns.verdict import Violation
 from testbed.world.scenario import Scenario, find, of, play_runs
 from tests.each_row import each_row
 from tests.shared.stage import Puppet, note
@@ -45,6 +47,19 @@ def judged(name: str, claim: Callable[[], Confluent]) -> Scenario:
         world.claim(claim())
 
     return of(build)
+
+
+def breaches(recipe: Scenario) -> list[Violation]:
+    """The breaches of the first Run with one deviation that has some."""
+    found: list[Violation] = []
+
+    def look(world: World) -> bool:
+        assert world.verdict is not None
+        found.extend(world.verdict.violations)
+        return not found
+
+    play_runs(recipe, Bounded(deviations_max=1), look, runs_max=60, driver="direct")
+    return found
 
 
 def violated(recipe: Scenario, runs: int, **switches: Any) -> list[str]:
@@ -133,6 +148,31 @@ def test_what_is_only_in_one_of_them_is_told() -> None:
     assert set(violated(of(build), 60)) == {
         "the calm run ends otherwise: notes/default/b is only here"
     }
+
+
+def test_another_end_is_about_the_objects_and_fields_that_differ() -> None:
+    """And about whom a value names. Where a server draws names, about those of this Run."""
+    recipe = judged("lost_update", confluent)
+    (breach,) = breaches(recipe)
+    assert breach.about == About("notes/default/list", "data.signed", ("alpha", "beta"))
+    assert breach.reason == TWO_ENDS
+
+    def build(world: World) -> None:
+        async def alpha(client: Client) -> None:
+            await client.create(note("", to="n").with_meta(generate_name="drawn-"))
+
+        async def beta(client: Client) -> None:
+            for each in (await client.list(Note)).items:
+                await client.update(each.saying(seen="yes"))
+
+        world.serve(ApiServer)
+        world.start(Puppet("alpha", alpha), Puppet("beta", beta))
+        world.claim(confluent())
+
+    (drawn,) = breaches(of(build))[:1]
+    (key,) = drawn.about.keys
+    assert key.startswith("notes/default/drawn-")
+    assert drawn.about.fields == ("data.seen",)
 
 
 def test_what_differs_is_shown_and_not_what_is_alike() -> None:

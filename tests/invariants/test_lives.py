@@ -12,6 +12,8 @@ from testbed.client.client import Client
 from testbed.invariants.lives import EveryUidIsNew, LivesGoOneWay
 from testbed.objects import Note, Object, Pod
 from testbed.store.store_endpoint import StoreEndpoint
+from testbed.turns.found import TAKEN_BACK, About
+from testbed.turns.verdict import Violation
 from testbed.world.world import World
 from tests.each_row import each_row
 from tests.shared.stage import Puppet
@@ -24,8 +26,8 @@ class Lax(StoreEndpoint):
         return item.with_meta(revision=super()._revised(item, old).meta.revision)
 
 
-def said_of(was: Object, *then: Any) -> str:
-    """What the claim says when an object becomes what these make of it, one after the other."""
+def breaches_of(was: Object, *then: Any) -> list[Violation]:
+    """What the claim finds when an object becomes what these make of it, one after the other."""
 
     async def write(client: Client) -> None:
         item: Any = await client.get(type(was), was.meta.name)
@@ -38,7 +40,7 @@ def said_of(was: Object, *then: Any) -> str:
     world.start(Puppet("writer", write))
     world.claim(LivesGoOneWay())
     verdict = world.run(Calm(), driver="direct")
-    return "; ".join(each.said for each in verdict.violations if each.invariant.startswith("lives"))
+    return [each for each in verdict.violations if each.invariant.startswith("lives")]
 
 
 def spec(**changes: Any) -> Any:
@@ -61,23 +63,39 @@ GOING = meta(deleted_ms=5000, grace_s=5)
 
 @pytest.mark.spec("INV-3")
 @each_row(
-    ("then", "said"),
+    ("then", "said", "field"),
     [
-        ((spec(node_name="n1"), spec(node_name="n2")), "was on n1, and is on n2"),
-        ((spec(node_name="n1"), spec(node_name="")), "was on n1, and is on none"),
-        ((GOING, spec(node_name="n1")), "was to go, and was given to n1"),
-        ((status(phase="Failed"), status(phase="Running")), "was Failed, and is Running again"),
-        ((GOING, meta(deleted_ms=None, grace_s=None)), "was to go, and is not any more"),
-        ((GOING, meta(deleted_ms=6000)), "was to go by 5000 ms, and now by 6000 ms"),
-        ((GOING, meta(grace_s=6)), "had 5 s of grace, and now 6 s"),
-        ((GOING, meta(grace_s=None)), "had 5 s of grace, and now None s"),
-        ((meta(uid="other"),), "was scenario-1, and is other"),
-        ((meta(created_ms=7000),), "was created at 0 ms, and now at 7000 ms"),
+        ((spec(node_name="n1"), spec(node_name="n2")), "was on n1, and is on n2", "spec.node_name"),
+        ((spec(node_name="n1"), spec(node_name="")), "was on n1, and is on none", "spec.node_name"),
+        ((GOING, spec(node_name="n1")), "was to go, and was given to n1", "spec.node_name"),
+        (
+            (status(phase="Failed"), status(phase="Running")),
+            "was Failed, and is Running again",
+            "status.phase",
+        ),
+        (
+            (GOING, meta(deleted_ms=None, grace_s=None)),
+            "was to go, and is not any more",
+            "meta.deleted_ms",
+        ),
+        (
+            (GOING, meta(deleted_ms=6000)),
+            "was to go by 5000 ms, and now by 6000 ms",
+            "meta.deleted_ms",
+        ),
+        ((GOING, meta(grace_s=6)), "had 5 s of grace, and now 6 s", "meta.grace_s"),
+        ((GOING, meta(grace_s=None)), "had 5 s of grace, and now None s", "meta.grace_s"),
+        ((meta(uid="other"),), "was scenario-1, and is other", "meta.uid"),
+        ((meta(created_ms=7000),), "was created at 0 ms, and now at 7000 ms", "meta.created_ms"),
     ],
 )
-def test_what_may_not_be_taken_back_is_found(then: Any, said: str) -> None:
+def test_what_may_not_be_taken_back_is_found(then: Any, said: str, field: str) -> None:
     """Each of them, in the words that name it."""
-    assert said in said_of(Pod.of("p"), *then)
+    (breach,) = breaches_of(Pod.of("p"), *then)
+    assert said in breach.said
+    assert breach.about == About("pods/default/p", field)
+    assert breach.reason == TAKEN_BACK
+    assert breach.since == int(breach.said.rpartition(" ")[2])
 
 
 @pytest.mark.spec("INV-3")
@@ -87,8 +105,8 @@ def test_a_life_that_goes_one_way_is_left_alone() -> None:
         spec(node_name="n1"), status(phase="Running"), GOING, meta(deleted_ms=3000, grace_s=3),
         status(phase="Failed"), status(phase="Succeeded"), meta(deleted_ms=0, grace_s=0),
     )  # fmt: skip
-    assert said_of(Pod.of("p"), *then) == ""
-    assert said_of(Note("n"), meta(labels={"a": "b"})) == ""
+    assert breaches_of(Pod.of("p"), *then) == []
+    assert breaches_of(Note("n"), meta(labels={"a": "b"})) == []
 
 
 @pytest.mark.spec("API-2")

@@ -12,7 +12,7 @@ from actors.autoscaler.pass_record import SCHEDULABLE
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Pod
-from testbed.turns.found import LAP, Found, Wrong
+from testbed.turns.found import ROUND, Found, Wrong
 from testbed.turns.trace import Step
 
 WITHIN_MS = 1_200_000
@@ -61,7 +61,7 @@ class NoGroupOscillates(Invariant):
     """
 
     name = "no_group_oscillates"
-    breach_reason = LAP
+    breach_reason = ROUND
     reads = frozenset({"log:nodegroups", "log:pods", *(f"log:{plural}" for plural in WORKLOADS)})
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 

@@ -186,7 +186,25 @@ class NoLasso(Invariant):
         # Each time when the Run is twice as long: so all of them cost no more than the Run does.
         self._goes_on_at = 2 * step
         said, self._why_it_ends = evidence.go_on(evidence.happened or [])
-        return said
+        return self._here(said, evidence)
+
+    def _here(self, found: Wrong, evidence: Evidence) -> Wrong:
+        """What another World has found, about objects of this one. A lap that goes on there may
+        have others by then, under names that were drawn."""
+        if not isinstance(found, Found) or found.about is None:
+            return found
+        about, written = found.about, [(w.who, w.change.key) for w in reversed(self._writes)]
+        known = {key for _, key in written}
+        keys = {key: None for key in about.keys if key in known}
+        for key in (key for key in about.keys if key not in known):
+            alike = (
+                other for who, other in written
+                if who in about.actors and plural_of(other) == plural_of(key) and other not in keys
+            )  # fmt: skip
+            keys.update(dict.fromkeys([*alike][:1]))
+        is_here = found.since is not None and found.since <= evidence.store.revision
+        since = found.since if is_here else None
+        return attrs.evolve(found, about=attrs.evolve(about, keys=keys), since=since)
 
     def _look_at_state(self, evidence: Evidence) -> Wrong:
         # In the World that only plays a suspected lap again, the lap begins at a known choice. The
@@ -286,7 +304,7 @@ class NoLasso(Invariant):
         key = digest_of(repr((lap, turns)).encode())
         if play_lap is not None and self._tried.get(key, 0) < TRIES_MAX:
             self._tried[key] = self._tried.get(key, 0) + 1
-            found = play_lap(happened, start)
+            found = self._here(play_lap(happened, start), evidence)
         self._doubt_that(f"played again from turn {end}, it did not come back")
         return found
 

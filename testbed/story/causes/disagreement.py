@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from testbed.invariants.lasso.lap import NO_LASSO
 from testbed.objects.event import Event
 from testbed.objects.lease import Lease
 from testbed.objects.meta import changed_fields, field_of
@@ -108,8 +107,7 @@ def _answering(slice_: Slice, keys: list[str]) -> Iterator[Cause]:
 
 
 def _is_lap(slice_: Slice) -> bool:
-    violation = slice_.violation
-    return violation is not None and (violation.invariant, violation.reason) == (NO_LASSO, LAP)
+    return slice_.violation is not None and slice_.violation.reason == LAP
 
 
 def _in_turn(slice_: Slice, turns: list[Version]) -> Cause:

@@ -28,11 +28,13 @@ from testbed.objects import (
 from testbed.objects.binding import Preconditions
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.found import FORBIDDEN
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Trace
 from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
+from tests.invariants.abouts import breach_of
 from tests.shared.stage import play, world_of
 
 FAULTS = (
@@ -146,3 +148,14 @@ def test_no_claim_fires_where_a_client_asks_what_is_seldom_asked() -> None:
     world.serve(lambda store: ApiServer(store, "api"))
     world.claim(*protocol_claims())
     play(world)
+
+
+def test_a_breach_of_the_protocol_is_about_what_was_written_and_who_asked() -> None:
+    """And it has been so since that write."""
+    mutant = next(each for each in MUTANTS if each.claim == "pods_are_given_their_time")
+    found = breach_of(mutant)
+    (key,), (actor,) = found.about.keys, found.about.actors
+    assert found.said.startswith(f"{key} ")
+    assert f" by {actor} " in found.said
+    assert found.since is not None
+    assert found.reason == FORBIDDEN

@@ -20,6 +20,7 @@ from testbed.client.client import Client
 from testbed.objects import Map, Node, Object, Pod, ReplicationController
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.found import ROUND, About
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
 from tests.each_row import each_row
@@ -103,7 +104,9 @@ def test_a_group_that_swings_is_reported() -> None:
     assert "G grew, shrank and grew again" in verdict.note
     strict = swinging(strict=True).verdict
     assert strict is not None
-    assert [each.invariant for each in strict.violations] == ["no_group_oscillates"]
+    (breach,) = strict.violations
+    assert breach.invariant == "no_group_oscillates"
+    assert (breach.about, breach.reason) == (About("nodegroups/g"), ROUND)
 
 
 @pytest.mark.spec("INV-38")

@@ -10,6 +10,7 @@ from actors.kubelet import Machine
 from actors.shared.node_groups import delete_nodes, increase
 from testbed import Calm, Client, World, no_lasso
 from testbed.objects import Node
+from testbed.turns.found import LAP
 from tests.each_row import each_row
 from tests.shared.stage import Puppet
 
@@ -35,3 +36,7 @@ def test_a_group_that_grows_and_shrinks_for_ever_is_a_lasso(machine: Any) -> Non
     world.claim(no_lasso())
     verdict = world.run(Calm())
     assert [each.invariant for each in verdict.violations] == ["no_lasso"], verdict
+    (lap,) = verdict.violations
+    assert lap.reason == LAP
+    assert lap.about.keys
+    assert lap.about.actors

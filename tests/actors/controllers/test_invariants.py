@@ -38,6 +38,7 @@ from testbed.objects import (
 )
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.found import MISSING
 from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
@@ -97,8 +98,11 @@ def test_a_controller_that_stays_dead_is_not_excused(restart_after_ms: int | Non
     workshop(world, is_stricken=True)
     world.allow(Crash("replicasets", restart_after_ms=restart_after_ms))
     verdict = world.run(Cued("fault * crash replicasets*"), driver="direct")
-    claims = {each.invariant for each in verdict.violations}
-    assert claims == (set() if restart_after_ms else {"desired_counts_are_reached"})
+    claims = {each.invariant: each for each in verdict.violations}
+    assert claims.keys() == (set() if restart_after_ms else {"desired_counts_are_reached"})
+    for breach in claims.values():
+        assert breach.about.keys[0].startswith("replicasets/")
+        assert breach.reason == MISSING
 
 
 @each_row("mutant", MUTANTS, ids=lambda mutant: mutant.name)

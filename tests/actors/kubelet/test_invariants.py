@@ -29,6 +29,7 @@ from testbed.objects.pod import Port
 from testbed.store.endpoint import Operation
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.found import TOO_MANY, About
 from testbed.turns.verdict import Verdict
 from testbed.world.scenario import of, play_runs
 from testbed.world.world import World
@@ -140,6 +141,8 @@ def test_one_uid_on_two_nodes_is_noticed() -> None:
     world.claim(NoPodRunsTwice())
     (violation,) = verdict_of(world).violations
     assert violation.said == "pods/default/a runs on n1 (user@api-1) and on n2 (user@api-1)"
+    assert violation.about == About(("pods/default/a", "nodes/n1", "nodes/n2"))
+    assert violation.reason == TOO_MANY
 
 
 @pytest.mark.spec("INV-5", "KUB-21", "KUB-45")
@@ -171,6 +174,7 @@ def test_a_search_counts_the_runs_in_which_a_pod_may_run_twice() -> None:
 def test_a_strict_claim_allows_no_double_run() -> None:
     """Not even the one that is noted else; and all its other words stay."""
     (violation,) = deleted_by_force(strict=True).violations
+    assert violation.about.actors == ("user",)
     assert violation.invariant == "no_pod_runs_twice"
     assert violation.said == (
         "pods/default/a runs on n1 (user@api-1) and on n2 (user@api-2); "

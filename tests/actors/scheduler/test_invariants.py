@@ -21,12 +21,14 @@ from testbed.faults.lose_request import LoseRequest
 from testbed.store.store import Store
 from testbed.testing.mutant import Mutant, hunt
 from testbed.testing.seek import choosers
+from testbed.turns.found import FORBIDDEN
 from testbed.turns.session import play_all
 from testbed.turns.trace import Trace
 from testbed.turns.verdict import Verdict
 from testbed.world.scenario import find, of, play_runs
 from testbed.world.world import World
 from tests.each_row import each_row
+from tests.invariants.abouts import breach_of
 from tests.shared.crowds import FAULTS, crowd
 from tests.shared.scheduling import cluster, delete, node_of, pending, there
 from tests.shared.stage import play
@@ -230,3 +232,13 @@ def test_names_of_mutants_are_their_own() -> None:
     """Each can be asked for by its name."""
     names = [mutant.name for mutant in MUTANTS]
     assert sorted(set(names)) == sorted(names)
+
+
+def test_a_breach_of_a_decision_is_about_its_pod_its_node_and_its_victim() -> None:
+    """And about the scheduler that has decided."""
+    mutants = {mutant.name: mutant for mutant in MUTANTS}
+    found = breach_of(mutants["preempts-equals"])
+    victim, pod, node = found.about.keys
+    assert found.said.startswith(f"{found.about.actors[0]}: {victim} is to go for {pod}: ")
+    assert (node.partition("/")[0], found.about.fields) == ("nodes", ("spec.priority",))
+    assert found.reason == FORBIDDEN

@@ -27,6 +27,7 @@ from testbed.faults.partition import Partition
 from testbed.invariant import Invariant
 from testbed.objects import Map
 from testbed.testing.mutant import Mutant, hunt
+from testbed.turns.found import MISSING
 from testbed.world.scenario import of
 from testbed.world.world import World
 from tests.each_row import each_row
@@ -215,6 +216,8 @@ def test_a_daemon_pod_that_waits_for_nothing_is_found(victims: bool) -> None:
     world.claim(claim)
     (violation,) = world.run(Calm(), driver="direct").violations
     assert violation.invariant == claim.name
+    pod, node = violation.about.keys
+    assert (pod.partition("/")[0], node, violation.reason) == ("pods", "nodes/n", MISSING)
     assert "waits for n, which has room for it" in violation.said
 
 

@@ -17,7 +17,7 @@ from actors.scheduler.invariants.progress.wishes import READ, OutsideWishes
 from testbed import Evidence, Invariant
 from testbed.invariant import COMMIT
 from testbed.objects import Pod
-from testbed.turns.found import LAP, Found, Wrong
+from testbed.turns.found import ROUND, Found, Wrong
 from testbed.turns.trace import Step
 
 SLOW_MS = 120_000
@@ -59,7 +59,7 @@ class NoPingPong(Invariant):
     """
 
     name = "no_ping_pong"
-    breach_reason = LAP
+    breach_reason = ROUND
     reads = READ
     looks_at: ClassVar[frozenset[str]] = frozenset({COMMIT})
 
