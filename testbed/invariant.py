@@ -56,8 +56,8 @@ class Evidence:
         self.reads = ClaimReads()
         self.changes: Sequence[Change] = ()
         """The commits of the turn that has just ended."""
-        self.stuck: tuple[StuckTask, ...] = ()
-        """At the end of a Run that got stuck: which task waits for what."""
+        self.waiting: tuple[StuckTask, ...] = ()
+        """At the end of a Run that got stuck: the tasks that wait, and for what."""
         self.choices: Sequence[Choice] = ()
         """All that the Chooser has chosen so far."""
         self.happened: list[Happening] | None = None
@@ -85,6 +85,11 @@ class Evidence:
         """Called when something is added to a World that its scenario had assembled: no other
         World of that scenario is like it any more."""
         self.play_lap = self.go_on = self.calm_end = None
+
+    @property
+    def stuck(self) -> tuple[str, ...]:
+        """At the end of a Run that got stuck: which task waits for what, a sentence each."""
+        return tuple(map(str, self.waiting))
 
     @property
     def now_ms(self) -> int:

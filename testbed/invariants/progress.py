@@ -31,13 +31,13 @@ class NobodyIsStuck(Invariant):
     reads = frozenset()
 
     def end(self, evidence: Evidence) -> Wrong:
-        if not evidence.stuck:
+        if not evidence.waiting:
             return None
-        told = "; ".join(map(str, evidence.stuck))
-        actors = {each.actor for each in evidence.stuck}
+        told = "; ".join(evidence.stuck)
+        actors = {each.actor for each in evidence.waiting}
         waits = {
             nameless(f"{each.path.partition('/')[2]} waits for {each.waits_for}", actors)
-            for each in evidence.stuck
+            for each in evidence.waiting
         }
         about, alike_by = evidence.named_in(told), "; ".join(sorted(waits))
         return Found(f"nothing can move, and {told}", about, STUCK, alike_by=alike_by)

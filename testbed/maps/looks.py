@@ -28,7 +28,7 @@ EVENTS_TOO, LIVES = "the Events", "what actors show"
 HITS = "where faults have struck"
 """What a claim may look at beside `log:<kind>`, `records` and `deaths`."""
 PRESENT = frozenset(
-    {"changes", "faults", "forget_scenario", "named_in", "served", "stuck", "wire"}
+    {"changes", "faults", "forget_scenario", "named_in", "served", "stuck", "waiting", "wire"}
 )  # fmt: skip
 """What of the Evidence says how it is now, or what has just happened."""
 PAST = {

@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self
 
 import attrs
 
+from testbed.code.quick import quick
 from testbed.errors import ScenarioError, shown
 from testbed.objects.kinds import kinds_below
 
@@ -67,6 +68,7 @@ def _names(names: Iterable[str] | str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
 
 
+@quick
 @attrs.frozen
 class About:
     """What a breach is about; what comes first matters most.
@@ -96,6 +98,7 @@ class About:
 NOTHING = About()
 
 
+@quick
 @attrs.frozen
 class Found:
     """What a claim returns that knows what is wrong with what: its sentence, and the data of it."""
@@ -156,21 +159,26 @@ def told(
 
 def check_found(found: Found) -> None:
     """Refuse what no breach can be made of: ScenarioError says which part of it is none."""
-    _check("text", found.text, isinstance(found.text, str), "a sentence that says what is wrong")
-    is_about = found.about is None or isinstance(found.about, About)
-    _check("about", found.about, is_about, "About(keys=…, fields=…, actors=…), or nothing")
-    parts = () if found.about is None else attrs.astuple(found.about)
-    texts = all(isinstance(each, str) for part in parts for each in part)
-    _check("about", found.about, texts, "keys, fields and actors that are texts")
-    among = f"one of {', '.join(map(repr, REASONS))}, or nothing"
-    _check("reason", found.reason, found.reason in ("", *REASONS), among)
-    is_number = isinstance(found.since, int) and not isinstance(found.since, bool)
-    _check("since", found.since, found.since is None or is_number, "a revision, or nothing")
+    text, about, reason, since = found.text, found.about, found.reason, found.since
+    if not isinstance(text, str):
+        raise _refused("text", text, "a sentence that says what is wrong")
+    if about is not None and not isinstance(about, About):
+        raise _refused("about", about, "About(keys=…, fields=…, actors=…), or nothing")
+    if about is not None and not _are_texts((*about.keys, *about.fields, *about.actors)):
+        raise _refused("about", about, "keys, fields and actors that are texts")
+    if reason and reason not in REASONS:
+        among = ", ".join(map(repr, REASONS))
+        raise _refused("reason", reason, f"one of {among}, or nothing")
+    if since is not None and (isinstance(since, bool) or not isinstance(since, int)):
+        raise _refused("since", since, "a revision, or nothing")
 
 
-def _check(name: str, value: object, is_right: bool, expected: str) -> None:
-    if not is_right:
-        raise ScenarioError(f"{name}={shown(value)}: expected {expected}")
+def _are_texts(parts: tuple[object, ...]) -> bool:
+    return all(isinstance(each, str) for each in parts)
+
+
+def _refused(name: str, value: object, expected: str) -> ScenarioError:
+    return ScenarioError(f"{name}={shown(value)}: expected {expected}")
 
 
 # -- by words --------------------------------------------------------------------------------------

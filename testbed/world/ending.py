@@ -179,9 +179,9 @@ class Ending:
         # has a timer left may yet send it.
         still = (seats for seats in lives if not any(seat.offered for seat in seats))
         if any(not seat.is_idle for seats in still for seat in seats):
-            self._evidence.stuck = tuple(StuckTask(s.path, str(s.waits_for)) for s in waiting)
+            self._evidence.waiting = tuple(StuckTask(s.path, str(s.waits_for)) for s in waiting)
         self._judge.come_to_rest()
-        why = "stuck" if self._evidence.stuck else "quiet"
+        why = "stuck" if self._evidence.waiting else "quiet"
         return End("violated" if self._judge.violations else "held", why)
 
     def _lasso(self) -> str:

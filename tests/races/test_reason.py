@@ -27,7 +27,8 @@ def dead(error: str, place: str, path: str = "alpha/main") -> str:
 def stuck(*waiting: tuple[str, str]) -> str:
     """The reason of a World in which these tasks wait."""
     evidence = SimpleNamespace(
-        stuck=tuple(StuckTask(*each) for each in waiting),
+        waiting=tuple(StuckTask(*each) for each in waiting),
+        stuck=tuple(f"{path} waits for {what}" for path, what in waiting),
         named_in=lambda text: named_in(text, (), ("alpha", "beta")),
     )
     return reason_of(breach_of(NobodyIsStuck().end(cast(Evidence, evidence)), "nobody_is_stuck"))

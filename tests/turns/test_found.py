@@ -72,6 +72,20 @@ def test_a_claim_says_what_it_is_about() -> None:
     assert str(breach) == f"says: gone is (step {breach.step}, 1000 ms)"
 
 
+def test_a_sentence_is_about_the_same_as_the_data_of_it() -> None:
+    """A claim that says its objects and one that only names them."""
+
+    def names(see: Evidence) -> str:
+        return f"{WEB} is alpha's, and {GONE} was"
+
+    def says(see: Evidence) -> Found:
+        return Found.of(names(see), WEB, GONE, actors="alpha")
+
+    by_words, by_data = judged(quiescent(names), quiescent(says)).violations
+    assert by_words.about == by_data.about == About((WEB, GONE), (), "alpha")
+    assert by_words.said == by_data.said
+
+
 def test_what_comes_too_late_says_so() -> None:
     """What the function found stays; a kind of breach that it names itself, too."""
 
