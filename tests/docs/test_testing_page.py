@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
+from testbed import Calm, World, quiescent
 from testbed.cli import main
+from testbed.cli.show import as_dict
+from testbed.objects import Pod
 from testbed.pytest_plugin import OPTIONS
 from testbed.races.racefile import parse
 from testbed.strategies import runs  # noqa: F401 (kept loaded over an inner pytest)
+from testbed.turns.found import REASONS
 from tests.never_rest.test_never_rest import TWELVE
 from tests.shared.pages import Terminal, files, save, shown
 
@@ -32,10 +38,26 @@ def test_the_race_file_is_the_one_that_is_kept() -> None:
     assert parse(block("yaml"), "page") == parse(kept, "kept")
 
 
+def test_a_claim_that_returns_its_data_is_shown_with_it() -> None:
+    """By its sentence, its reason and what it is about; the page has all that `--json` has."""
+    names: dict[str, Any] = {}
+    exec(compile(block("python", 1), "testing.md", "exec"), names)
+    world = World("test")
+    world.add(*(Pod.of(name, node_name="n1") for name in ("a", "b")))
+    world.claim(quiescent(names["one_holder"]))
+    (told,) = as_dict(world.run(Calm(), driver="direct"))["violations"]
+    assert told == {**json.loads(block("json")), "step": told["step"]}
+
+
+def test_every_reason_is_told() -> None:
+    """Each that a claim may name."""
+    assert all(f"`{reason}`" in PAGE for reason in REASONS)
+
+
 def test_the_given_test_passes() -> None:
     """As it stands, it can be pasted."""
     names: dict[str, object] = {}
-    exec(compile(block("python", 1), "testing.md", "exec"), names)
+    exec(compile(block("python", 2), "testing.md", "exec"), names)
     test = names["test_no_signature_is_lost"]
     assert callable(test)
     test()
