@@ -156,8 +156,8 @@ class AskingAgain:
         shown.changes = ()
         if last is not None and not self._is_end:
             shown.changes = tuple(c for c in last.marks.changes if c.serial not in undone)
-        said: str | None = claim.claim(shown)
-        return said
+        said = claim.claim(shown)
+        return None if said is None else str(said)
 
     def _turn_by_turn(self, undone: Undone, left_out: Collection[int]) -> str | None:
         again = self._world.again
