@@ -16,6 +16,7 @@ import attrs
 from testbed.story.candidates import causes_of
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.reasons import (
+    at_its_end,
     by_line,
     checked,
     in_other_order,
@@ -36,6 +37,7 @@ from testbed.story.twins.pair import Pair, Parted
 from testbed.story.twins.reason import Why
 from testbed.story.twins.side import PlayedSide
 from testbed.story.wording import acted
+from testbed.turns.found import DIED
 
 TOLD = {
     Why.CHECKED: checked.told,
@@ -72,8 +74,12 @@ def _chosen(slice_: Slice) -> Cause:
     violation = slice_.violation
     assert violation is not None
     first = next(causes_of(slice_))
-    if first.shape in ALONE or not _is_of_scenario(slice_):
+    if first.shape in ALONE:
         return first
+    if slice_.violation is not None and slice_.violation.reason == DIED:
+        return at_its_end.died(slice_, first)
+    if not _is_of_scenario(slice_):
+        return first if first.is_told else at_its_end.stuck(slice_) or first
     is_end = bool(slice_.steps) and violation.step >= slice_.steps[-1].number
     side = PlayedSide(slice_.trace, slice_.knowledge, slice_.requests)
     compared = compared_with(side, violation, slice_.named_keys, is_end=is_end)

@@ -18,7 +18,7 @@ def told(slice_: Slice, deed: UnlikeAct, head: str) -> Cause | None:
         return None
     if since.actor == act.actor and since.step > act.decided:
         text = sentence(
-            f"{head}, which it had asked for before its own {since.word} of it",
+            f"{head} late: it had asked for that before its own {since.word} of it",
             f"at rv {since.revision} (step {since.step})",
         )
         return Cause.of(CauseShape.OLD_NEWS, act, text, since)

@@ -27,7 +27,7 @@ PARTS_MAX = 3
 
 
 @attrs.frozen
-class Differing:
+class SetOtherwise:
     """One thing that the guard sets otherwise."""
 
     who: tuple[str, ...]
@@ -63,11 +63,11 @@ def said(trace: Trace) -> str:
     return f'{head}: "{one.doc}"' if one.doc else f"{head}."
 
 
-def differing(world: Any, other: Any) -> list[Differing]:
+def differing(world: Any, other: Any) -> list[SetOtherwise]:
     """What is set otherwise in another World of the same scenario: switches of components; if none
     is, the fields of actors."""
     found = [
-        Differing(
+        SetOtherwise(
             tuple(parts), switch, here, there,
             CITED.sub("", world.in_force.says(parts[0], switch)),
         )
@@ -76,7 +76,7 @@ def differing(world: Any, other: Any) -> list[Differing]:
     return found or list(_of_fields(world, other))
 
 
-def _of_fields(world: Any, other: Any) -> Iterator[Differing]:
+def _of_fields(world: Any, other: Any) -> Iterator[SetOtherwise]:
     by: dict[tuple[str, str, str], list[str]] = {}
     for name, role in sorted(world.table.roles.items()):
         theirs = other.table.roles.get(name)
@@ -90,7 +90,7 @@ def _of_fields(world: Any, other: Any) -> Iterator[Differing]:
             if type(was) in PLAIN and type(was) is type(now) and was != now:
                 by.setdefault((field.name, _shown(was), _shown(now)), []).append(name)
     for (field_name, here, there), names in by.items():
-        yield Differing(tuple(names), field_name, here, there)
+        yield SetOtherwise(tuple(names), field_name, here, there)
 
 
 def _shown(value: object) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from testbed.store.change import plural_of
+from testbed.story.knowledge import Act
 from testbed.story.twins.about import Breaking, breaking
 from testbed.story.twins.asking_again import AskingAgain
 from testbed.story.twins.looking_back import reasons, why_missing
@@ -325,3 +326,18 @@ def first_after(deed: UnlikeAct) -> UnlikeAct:
         if plural_of(effect.key) != EVENTS and deed.pair.how(effect) is Parted.EXTRA:
             return attrs.evolve(deed, effect=effect, carried_out_by=deed.effect)
     return deed
+
+
+def why_there(
+    bad: PlayedSide, violation: Violation, named: Iterable[str], path: str, at: int
+) -> Reason | None:
+    """Why a task stands where it stands in that turn, and not in the twin; None if no news tells
+    that. Of a claim that cannot be asked again: a task has died there, or waits for ever."""
+    for twin in twins(bad, violation.invariant)[:TWINS_MAX]:
+        pair = Pair(bad, twin.side, (), named)
+        act = Act(at, at, path, path.partition("/")[0])
+        effect = TracedEffect(at, "", act)
+        for reason in reasons(pair, effect, Parted.EXTRA):
+            if reason.why in (Why.STALE, Why.MEANWHILE) and reason.since is not None:
+                return reason
+    return None

@@ -38,9 +38,8 @@ def reasons(pair: Pair, effect: TracedEffect, how: Parted) -> list[Reason]:
     other = pair.counterpart(effect)
     act = effect.act
     there = other.act.decided if other is not None else same_place(pair.bad, pair.twin, act)
-    overtaken: list[Reason] = []
-    if how is Parted.LATER:
-        overtaken = [*_overtaken(pair, effect), *_came_last(pair, effect)]
+    overtaken = list(_overtaken(pair, effect)) if how is Parted.LATER else []
+    overtaken += _came_last(pair, effect)
     return _ranked([*overtaken, *_all(pair, effect, there)])
 
 
@@ -68,9 +67,11 @@ def _all(pair: Pair, effect: TracedEffect, there: int) -> Iterator[Reason]:
     act = effect.act
     yield from _checked(pair, effect)
     yield from _unseen(pair, act, there, is_said=effect.record is not None)
-    known = list(_known(pair, act, there, effect))
+    known, odd = list(_known(pair, act, there, effect)), list(_odd(pair, act))
     yield from known
-    yield from _odd(pair, act)
+    yield from odd
+    if not known and not odd:
+        yield from _cached(pair, act, there, effect)
     if not known:
         yield from _in_other_order(pair, act, there)
     yield Reason(Why.SAME)
@@ -274,6 +275,23 @@ def _known(pair: Pair, act: Act, there: int, effect: TracedEffect) -> Iterator[R
             found.append((_nearness(pair, reason, key not in pair.about), reason))
     for _, reason in sorted(found, key=lambda each: each[0])[:KNOWN_MAX]:
         yield reason
+
+
+def _cached(pair: Pair, act: Act, there: int, effect: TracedEffect) -> Iterator[Reason]:
+    """What its Cache showed otherwise than in the twin, though its task had read it itself: a
+    program may decide by the one, and write over the other."""
+    bad, twin = pair.bad, pair.twin
+    for key in sorted(key for key in bad.keys if pair.is_near(key)):
+        mine = bad.knowledge.cached(act, key)
+        theirs = twin.knowledge.cached(attrs.evolve(act, decided=there), key)
+        if mine is None or theirs is None:
+            continue
+        fields = _fields(bad, _value(mine), twin, _value(theirs))
+        since = _since(pair, key, mine, effect, fields) if fields else None
+        if since is not None:
+            field = _of_those(bad, fields, since)
+            yield Reason(Why.STALE, key, mine, since, field=field)
+            return
 
 
 def _otherwise(
