@@ -38,6 +38,11 @@ def reasons(pair: Pair, effect: TracedEffect, how: Parted) -> list[Reason]:
     other = pair.counterpart(effect)
     act = effect.act
     there = other.act.decided if other is not None else same_place(pair.bad, pair.twin, act)
+    if any(
+        name == act.actor and act.decided < step < effect.step
+        for name, step in pair.bad.requests.ends
+    ):
+        return [Reason(Why.NEW_LIFE, step=effect.step)]  # it came when that life was over
     overtaken = list(_overtaken(pair, effect)) if how is Parted.LATER else []
     overtaken += _came_last(pair, effect)
     return _ranked([*overtaken, *_all(pair, effect, there)])
@@ -70,7 +75,7 @@ def _all(pair: Pair, effect: TracedEffect, there: int) -> Iterator[Reason]:
     known, odd = list(_known(pair, act, there, effect)), list(_odd(pair, act))
     yield from known
     yield from odd
-    if not known and not odd:
+    if not known and all(reason.why is Why.REFUSED for reason in odd):
         yield from _cached(pair, act, there, effect)
     if not known:
         yield from _in_other_order(pair, act, there)
