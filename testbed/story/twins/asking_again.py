@@ -29,7 +29,7 @@ from testbed.story.twins.side import PlayedSide, TracedEffect
 from testbed.turns.option import DELIVER, HOLD, SERVE
 from testbed.turns.trace import Record, Step
 
-LOOKS_MAX = 120_000
+LOOKS_MAX = 60_000
 """Parted often a claim that sees the whole history is shown a turn, in all."""
 
 

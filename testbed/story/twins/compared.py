@@ -28,6 +28,8 @@ from testbed.turns.verdict import Violation
 TWINS_MAX = 3
 """At most this many twins are compared."""
 EVENTS = "events"
+BEHIND_MAX = 80
+"""At most this many acts are looked at that stand behind others."""
 DEEP_MAX = 3
 """Over at most this many acts one is looked at that stands behind another."""
 
@@ -136,10 +138,13 @@ def compared_with(
     for twin in found[:TWINS_MAX]:
         pair = Pair(bad, twin.side, effects, named)
         some = list(_deeds(pair, twin, about))
+        deeds += some
+        if any(deed.is_strong for deed in some):
+            continue
         made = list(_made_there(pair, twin, violation))
         if not some:
             some = list(_with_behind([each for each in made if isinstance(each, UnlikeAct)]))
-        deeds += some
+            deeds += some
         never = [each for each in made if isinstance(each, Missing)]
         deeds += _in_the_way(never, violation.step)
         missing += never
@@ -181,18 +186,25 @@ def _why(pair: Pair, twin: Twin, effect: TracedEffect, how: Parted) -> tuple[Rea
 
 
 def _with_behind(deeds: Iterable[UnlikeAct]) -> Iterator[UnlikeAct]:
+    """(2) Those, and what stands behind those of which it is not known why; each act once."""
+    done: set[tuple[int, str]] = set()
     for deed in deeds:
         yield deed
         if not deed.is_strong:
-            yield from _behind(deed, deed.effect)
+            yield from _behind(deed, deed.effect, done)
 
 
-def _behind(deed: UnlikeAct, first: TracedEffect, deep: int = 1) -> Iterator[UnlikeAct]:
+def _behind(
+    deed: UnlikeAct, first: TracedEffect, done: set[tuple[int, str]], deep: int = 1
+) -> Iterator[UnlikeAct]:
     """(2) What made what that act went by, if it is not as in the twin."""
     pair = deed.pair
     gone_by = list(_gone_by(deed))
     within = Pair(pair.bad, pair.twin, gone_by, pair.hot | pair.about)
     for effect in gone_by:
+        if (effect.step, effect.key) in done or len(done) > BEHIND_MAX:
+            continue
+        done.add((effect.step, effect.key))
         how = within.how(effect)
         if how is Parted.SAME:
             continue
@@ -202,7 +214,7 @@ def _behind(deed: UnlikeAct, first: TracedEffect, deep: int = 1) -> Iterator[Unl
         )
         yield other
         if not other.is_strong and deep < DEEP_MAX:
-            yield from _behind(other, first, deep + 1)
+            yield from _behind(other, first, done, deep + 1)
 
 
 def _gone_by(deed: UnlikeAct) -> Iterator[TracedEffect]:
