@@ -60,6 +60,8 @@ class Cause:
     """The Step of what was done."""
     also: tuple[int, ...] = ()
     """The Steps of whatever else it names, such as that in which another reported it."""
+    is_guess: bool = False
+    """Whether nothing shows that its actor should have known what it did not know."""
     setting: str = ""
     """By which setting of a component, if the guard sets that otherwise; else empty."""
 

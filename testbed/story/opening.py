@@ -83,6 +83,10 @@ def _chosen(slice_: Slice) -> Cause:
     is_end = bool(slice_.steps) and violation.step >= slice_.steps[-1].number
     side = PlayedSide(slice_.trace, slice_.knowledge, slice_.requests)
     compared = compared_with(side, violation, slice_.named_keys, is_end=is_end)
+    if not _is_known(compared) and compared.missing:
+        turned_down = never_came.turned_down(slice_, compared.missing[0])
+        if turned_down is not None:
+            return turned_down
     for cause in causes_of(slice_):
         if agrees(compared, cause):
             never = None if cause.since or _is_known(compared) else _never(slice_, compared)
@@ -90,11 +94,14 @@ def _chosen(slice_: Slice) -> Cause:
     return (
         next(_told(slice_, compared), None)
         or next(_weaker(slice_, compared, {Why.SAME}), None)
-        or _left_over(slice_, compared)
+        or _left_over(slice_, compared, is_guess=False)
+        or _left_over(slice_, compared, is_guess=True, is_behind=True)
         or next(_weaker(slice_, compared, {*Why} - {Why.SAME}), None)
+        or _left_over(slice_, compared, is_guess=True)
         or (first if first.is_told else None)
         or _by_line(slice_, compared)
         or next(filter(None, (never_came.told(slice_, each) for each in compared.named)), None)
+        or (by_line.alone(slice_, compared.twins[0]) if compared.twins else None)
         or without.told(slice_, compared, first)
     )
 
@@ -120,6 +127,8 @@ def _is_known(compared: Compared) -> bool:
 
 def agrees(compared: Compared, cause: Cause) -> bool:
     """Whether the twin confirms what a finder tells: that this act is not as there, and why."""
+    if cause.is_guess:
+        return False
     is_known = _is_known(compared)
     deeds = compared.deeds_of(cause.actor, cause.step)
     if not deeds:
@@ -172,7 +181,7 @@ def _told(slice_: Slice, compared: Compared) -> Iterator[Cause]:
 def _by_line(slice_: Slice, compared: Compared) -> Cause | None:
     """By which line of the race what broke the claim is not as in the twin."""
     for deed in compared.deeds:
-        if not deed.is_strong and not deed.is_typed and deed.reason.why is Why.SAME:
+        if not deed.is_strong and not deed.is_typed:
             cause = by_line.told(slice_, deed, acted(deed.effect.act))
             if cause is not None:
                 return _carried_out(deed, cause)
@@ -190,6 +199,13 @@ def _weaker(slice_: Slice, compared: Compared, why: Collection[Why]) -> Iterator
 
 def _carried_out(deed: UnlikeAct, cause: Cause) -> Cause:
     """The same, with what went by it and broke the claim, at the end."""
+    if deed.never is not None:
+        never, sent = deed.never, deed.never.pair.request_like(deed.never.effect.sent)
+        rest = f"; so {never.actor} never {never_came.done(never)}"
+        if sent is not None and sent.refused:
+            rest = f"; so {never.actor}'s {sent.word} of {sent.key} was refused, {sent.refused}"
+        text = sentence(cause.text.removesuffix("."), (rest, ""))
+        return attrs.evolve(cause, text=text)
     if deed.carried_out_by is None:
         return cause
     by = deed.carried_out_by.act
@@ -197,14 +213,18 @@ def _carried_out(deed: UnlikeAct, cause: Cause) -> Cause:
     return attrs.evolve(cause, text=text, also=(*cause.also, by.step))
 
 
-def _left_over(slice_: Slice, compared: Compared) -> Cause | None:
+def _left_over(
+    slice_: Slice, compared: Compared, *, is_guess: bool, is_behind: bool = False
+) -> Cause | None:
     """The first that a finder tells of an act that is not as in the twin, or broke the claim, or is
     what such an act went by."""
     if not compared.twins:
         return None
     pair = Pair(PlayedSide.of(slice_.trace), compared.twins[0].side, (), ())
     for cause in causes_of(slice_):
-        if cause.shape is CauseShape.UNKNOWN:
+        if cause.shape is CauseShape.UNKNOWN or cause.is_guess is not is_guess:
+            continue
+        if is_behind and cause.step not in compared.behind:
             continue
         acts = [e for e in pair.bad.effects if (e.act.actor, e.step) == (cause.actor, cause.step)]
         is_about = cause.step in compared.behind or any(

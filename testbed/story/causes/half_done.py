@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 
 from testbed.objects.event import Event
 from testbed.objects.meta import changed_fields, field_of
-from testbed.store.footprint import has_read
 from testbed.story.believing import still_there
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.knowledge import Act, Version
+from testbed.story.refusing import why_refused
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import EVICT, acted, did, wrote
@@ -122,7 +122,7 @@ def _failed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
             continue
         last = before[-1]
         how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
-        why = _why_refused(slice_, sent)
+        why = why_refused(slice_, sent)
         text = sentence(
             f"{wrote(last)}, and then its {sent.word} of {sent.key} {how} (step {sent.step})",
             f", after {wrote(why)}" if why is not None else "",
@@ -163,29 +163,6 @@ def _before_more(slice_: Slice, actor: str, crash: int) -> tuple[str, ...]:
         if sent.actor == actor and sent.let_go == crash and sent.is_write and not sent.changes:
             return (f"before its {sent.word} of {sent.key} took effect", plain)
     return (plain,)
-
-
-def _why_refused(slice_: Slice, sent: Sent) -> Version | None:
-    """The last write of another to what its server looked at before it refused the request: since
-    an earlier request of the same sort of its actor, or since its actor began."""
-    if not sent.refused:
-        return None
-    like = [
-        each.parts[0].number
-        for each in slice_.requests.all
-        if each.actor == sent.actor and each.word == sent.word and each.parts
-        if each.step < sent.step and not each.refused
-    ]
-    born = slice_.knowledge.birth(sent.actor, sent.asked)
-    looked = [key for part in sent.parts for key in part.marks.reads]
-    found = [
-        version
-        for key, versions in slice_.knowledge.versions.items()
-        if has_read(looked, key)
-        for version in versions
-        if max([born, *like[-1:]]) < version.step < sent.step and version.actor != sent.actor
-    ]
-    return max(found, key=lambda version: version.step, default=None)
 
 
 def _is_in_vain(slice_: Slice, sent: Sent) -> bool:

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.objects.event import Event
-from testbed.store.change import plural_of
 from testbed.story.believing import slow_write
 from testbed.story.cause import Cause, CauseShape, named, sentence
 from testbed.story.knowledge import Act, Version
+from testbed.story.refusing import asked_again
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import acted
@@ -44,20 +44,10 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
             text = sentence(
                 f"{sent.actor}'s {sent.word} of {versions[0].key} {sent.unanswered}",
                 f"(step {sent.let_go}); it {_took(versions[0], sent.let_go)}",
-                (_asked_again(slice_, sent), "; its caller never learned of that", ""),
+                (asked_again(slice_, sent), "; its caller never learned of that", ""),
             )
             did = f"{sent.word} {versions[0].key}"
             yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, versions[0], sent.step)
-
-
-def _asked_again(slice_: Slice, sent: Sent) -> str:
-    """`; blue asked again (step 12), not knowing of that`; else that it never learned of it."""
-    kind = plural_of(sent.key)
-    for each in slice_.requests.all:
-        is_like = (each.actor, each.verb, plural_of(each.key)) == (sent.actor, sent.verb, kind)
-        if is_like and each.parts and each.asked >= sent.let_go:
-            return f"; {sent.actor} asked again (step {each.step}), not knowing of that"
-    return "; its caller never learned of that"
 
 
 def of_a_dead_life(slice_: Slice) -> Iterator[Cause]:

@@ -150,7 +150,7 @@ def _never_read(slice_: Slice, act: Act) -> Iterator[Cause]:
             continue  # it goes by nothing that it reads, as a user does who types a command
         what = "it" if key in act.keys else key
         text = sentence(f"{acted(act)} without ever having read {what}; {wrote(made[-1], 'it')}")
-        yield Cause.of(CauseShape.UNREAD, act, text, made[-1])
+        yield attrs.evolve(Cause.of(CauseShape.UNREAD, act, text, made[-1]), is_guess=True)
 
 
 def _left_out(slice_: Slice, act: Act) -> Iterator[Cause]:

@@ -13,6 +13,7 @@ from testbed.story.believing import believing
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.deciding import decided
 from testbed.story.knowledge import Act, StaleAct, changed_nothing
+from testbed.story.refusing import refused, taken_late, tried_again
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.twins.compared import Missing, upstream
@@ -33,8 +34,10 @@ def told(slice_: Slice, missing: Missing) -> Cause | None:
         if cause is None:
             continue
         so = missing.so
+        if missing is not last and last.effect.record is not None:
+            return cause
         if missing is not last:
-            rest = f"; so {last.actor} never {_did(last)}"
+            rest = f"; so {last.actor} never {done(last)}"
         elif so is not None and so.step > cause.step:
             rest = f"; so {acted(so.act)}"
             cause = attrs.evolve(cause, also=(*cause.also, so.step))
@@ -44,7 +47,7 @@ def told(slice_: Slice, missing: Missing) -> Cause | None:
     return None
 
 
-def _did(missing: Missing) -> str:
+def done(missing: Missing) -> str:
     """What it was, as people say it: `bound pods/default/a`, `recorded ready`."""
     version, record = missing.effect.version, missing.effect.record
     if version is not None:
@@ -63,6 +66,30 @@ def _like_it(slice_: Slice, missing: Missing) -> list[Sent]:
         if (sent.actor, sent.verb, sent.key) == (wanted.actor, wanted.verb, wanted.key)
         and sent.step <= slice_.end
     ]
+
+
+def turned_down(slice_: Slice, missing: Missing) -> Cause | None:
+    """That it was refused for an earlier request of its own, of which it got no answer; or that its
+    actor has been refused something else ever since."""
+    sent = _in_vain_of(slice_, missing)
+    if sent is None or not sent.refused:
+        return None
+    lost = taken_late(slice_, sent)
+    if lost is not None:
+        text = sentence(
+            f"{lost.actor}'s {lost.word} of {lost.key} {lost.unanswered} (step {lost.let_go}), and",
+            f"took effect all the same (step {lost.step}); so the next was refused, {sent.refused}",
+        )
+        return Cause(
+            CauseShape.DID_IT_HAPPEN, text, sent.actor, missing.what, None, lost.step, (sent.step,)
+        )
+    again, last = tried_again(slice_, sent)
+    if again:
+        text = sentence(
+            f"{sent.actor}: {refused(slice_, sent)}, and it never came to that again:", again
+        )
+        return Cause(CauseShape.HALF_DONE, text, sent.actor, missing.what, None, sent.step, (last,))
+    return None
 
 
 def _refused(slice_: Slice, missing: Missing) -> Cause | None:
@@ -109,7 +136,11 @@ def _knew(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause 
     if since is None or not reason.is_strong:
         return None
     head = _head(missing, stood)
-    if reason.known is None or since.actor == missing.actor:
+    if since.actor == missing.actor:
+        at = f"at rv {since.revision} (step {since.step})"
+        text = sentence(f"{head}: its Cache did not show its own {since.word} of {since.key} {at}")
+        return Cause(CauseShape.OLD_NEWS, text, missing.actor, missing.what, since, stood.step)
+    if reason.known is None:
         text = sentence(f"{head}, not knowing of {reason.key}; {wrote(since, 'it')}")
         return Cause(CauseShape.OLD_NEWS, text, missing.actor, missing.what, since, stood.step)
     stale = StaleAct(stood, reason.known, (since,))
@@ -120,7 +151,7 @@ def _knew(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause 
 def _head(missing: Missing, stood: Act) -> str:
     mine = missing.pair.request_like(missing.effect.sent)
     if mine is None or mine.step != stood.step:
-        return f"{missing.actor} never {_did(missing)}"
+        return f"{missing.actor} never {done(missing)}"
     how = "" if mine.changes else " to what it was already"
     return f"{missing.actor} {past(mine.word)} {missing.key}{how} (step {mine.step})"
 
@@ -147,11 +178,24 @@ def _struck(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Caus
     return Cause(CauseShape.HALF_DONE, text, missing.actor, missing.what, None, fault.number)
 
 
+def _unanswered(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
+    """(3) An earlier request of its actor got no answer, and took effect all the same, or not."""
+    sent = reason.sent
+    if reason.why is not Why.NO_ANSWER or sent is None:
+        return None
+    took = f"it took effect all the same (step {sent.step})" if sent.changes else "it had no effect"
+    text = sentence(
+        f"{sent.actor}'s {sent.word} of {sent.key} {sent.unanswered} (step {sent.let_go}), and",
+        f"{took}; it never {done(missing)}",
+    )
+    return Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, missing.what, None, sent.step)
+
+
 def _late(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
     """(3) What its actor saw later than in the twin, or never."""
     if reason.why is not Why.ORDER or reason.late is None:
         return None
-    head = f"{missing.actor} never {_did(missing)}: {came(reason.late)}"
+    head = f"{missing.actor} never {done(missing)}: {came(reason.late)}"
     head += f" came (step {reason.came})" if reason.came else " never came"
     first = reason.first if reason.came else None
     after = f"only after {came(first)} (step {first.number})" if first is not None else ""
@@ -173,13 +217,13 @@ def _instead(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cau
     sent = later[0]
     acts = [act for act in slice_.knowledge.acts if act.step == sent.step and act.versions]
     if acts:
-        done, why = did_where(own_of(acts[0])), decided(slice_, acts[0])
-        head = f"{missing.actor} {done} (step {sent.step}), and not {missing.key}"
+        placed, why = did_where(own_of(acts[0])), decided(slice_, acts[0])
+        head = f"{missing.actor} {placed} (step {sent.step}), and not {missing.key}"
         text = sentence(head, (f"; {why}" if why else "", ""))
     elif sent.refused:
         text = sentence(
             f"{missing.actor}'s {sent.word} of {sent.key} was refused, {sent.refused}",
-            f"(step {sent.step}), and it never {_did(missing)}",
+            f"(step {sent.step}), and it never {done(missing)}",
         )
     else:
         return None
@@ -206,7 +250,7 @@ def _again(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause
                 f"{sent.actor} {past(sent.word)} {sent.key} again, to what it was already",
                 f"(step {sent.step})",
                 (had, ""),
-                f"; it never {_did(missing)}",
+                f"; it never {done(missing)}",
             )
             return Cause(CauseShape.HALF_DONE, text, sent.actor, missing.what, own, sent.step)
     return None
@@ -217,7 +261,7 @@ def _knew_so(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cau
     since = reason.since
     if since is None or since.actor == missing.actor:
         return None
-    text = sentence(f"{missing.actor} never {_did(missing)}; it knew that {wrote(since)}")
+    text = sentence(f"{missing.actor} never {done(missing)}; it knew that {wrote(since)}")
     return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, since, stood.step)
 
 
@@ -229,7 +273,7 @@ def _ruled(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause
     said = [act for act in acts if act.record and missing.key in act.record.speaks_of]
     why = f": it {said[-1].record.said}" if said and said[-1].record is not None else ""
     text = sentence(
-        f"{missing.actor} never {_did(missing)}, and would with the guard on, though it saw the",
+        f"{missing.actor} never {done(missing)}, and would with the guard on, though it saw the",
         f"same{why}",
     )
     return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, None, stood.step)
@@ -249,5 +293,5 @@ def _said(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause 
     return None
 
 
-FINDERS = (_in_vain, _struck, _knew, _late, _instead, _again, _ruled, _said, _knew_so)
+FINDERS = (_in_vain, _struck, _knew, _unanswered, _late, _instead, _again, _ruled, _said, _knew_so)
 """In the order of how much each explains."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from testbed.story.cause import Cause, CauseShape, sentence
+from testbed.story.refusing import refused
 from testbed.story.slice import Slice
 from testbed.story.twins.compared import UnlikeAct
 
@@ -12,6 +13,5 @@ def told(slice_: Slice, deed: UnlikeAct, head: str) -> Cause | None:
     sent = deed.reason.sent
     if sent is None:
         return None
-    why = f"its {sent.word} of {sent.key} was refused, {sent.refused} (step {sent.step})"
-    text = sentence(f"{head} after {why}")
+    text = sentence(f"{head} after {refused(slice_, sent)}")
     return Cause.of(CauseShape.HALF_DONE, deed.effect.act, text)

@@ -18,11 +18,12 @@ from testbed.store.change import plural_of
 from testbed.story.knowledge import Act
 from testbed.story.twins.about import Breaking, breaking
 from testbed.story.twins.asking_again import AskingAgain
-from testbed.story.twins.looking_back import reasons, why_missing
+from testbed.story.twins.looking_back import reasons, served_otherwise, why_missing
 from testbed.story.twins.nearest import Twin, twins
 from testbed.story.twins.pair import Pair, Parted
 from testbed.story.twins.reason import BLIND, Reason, Why
 from testbed.story.twins.side import PlayedSide, TracedEffect
+from testbed.turns.option import ANSWER
 from testbed.turns.verdict import Violation
 
 TWINS_MAX = 3
@@ -32,39 +33,6 @@ BEHIND_MAX = 80
 """At most this many acts are looked at that stand behind others."""
 DEEP_MAX = 3
 """Over at most this many acts one is looked at that stands behind another."""
-
-
-@attrs.frozen(eq=False)
-class UnlikeAct:
-    """An act that is not as in the twin, and led to the Violation."""
-
-    effect: TracedEffect
-    how: Parted
-    reasons: tuple[Reason, ...]
-    """Why, the best first."""
-    pair: Pair
-    twin: Twin
-    fields: tuple[str, ...] = ()
-    """The fields that it wrote and that matter alone."""
-    carried_out_by: TracedEffect | None = None
-    """What broke the claim, and only went by this one."""
-
-    @property
-    def reason(self) -> Reason:
-        """The one that explains most."""
-        return self.reasons[0]
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether a user did it who has read nothing: such a one decides by no object."""
-        act = self.effect.act
-        has_read = self.pair.bad.knowledge.has_read(act.actor, act.decided)
-        return not has_read and self.reason.why not in BLIND
-
-    @property
-    def is_strong(self) -> bool:
-        """Whether it is known why it is not as in the twin."""
-        return self.reason.is_strong and not self.is_typed
 
 
 @attrs.frozen(eq=False)
@@ -97,6 +65,41 @@ class Missing:
         """The object that it was about; the name of a record."""
         version, record = self.effect.version, self.effect.record
         return version.subject if version is not None else record.name if record else ""
+
+
+@attrs.frozen(eq=False)
+class UnlikeAct:
+    """An act that is not as in the twin, and led to the Violation."""
+
+    effect: TracedEffect
+    how: Parted
+    reasons: tuple[Reason, ...]
+    """Why, the best first."""
+    pair: Pair
+    twin: Twin
+    fields: tuple[str, ...] = ()
+    """The fields that it wrote and that matter alone."""
+    carried_out_by: TracedEffect | None = None
+    """What broke the claim, and only went by this one."""
+    never: Missing | None = None
+    """What never came, as this stood in its way."""
+
+    @property
+    def reason(self) -> Reason:
+        """The one that explains most."""
+        return self.reasons[0]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a user did it who has read nothing: such a one decides by no object."""
+        act = self.effect.act
+        has_read = self.pair.bad.knowledge.has_read(act.actor, act.decided)
+        return not has_read and self.reason.why not in BLIND
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it is known why it is not as in the twin."""
+        return self.reason.is_strong and not self.is_typed
 
 
 @attrs.frozen(eq=False)
@@ -134,7 +137,8 @@ def compared_with(
     found = twins(bad, violation.invariant)
     deeds: list[UnlikeAct] = []
     missing: list[Missing] = []
-    effects = [effect for each in about for effect in each.effects]
+    told = [effect for each in about for effect in each.effects]
+    effects = [bad.written_before(effect) or effect for effect in told]
     for twin in found[:TWINS_MAX]:
         pair = Pair(bad, twin.side, effects, named)
         some = list(_deeds(pair, twin, about))
@@ -272,13 +276,16 @@ def _in_the_way(missing: Iterable[Missing], end: int) -> Iterator[UnlikeAct]:
         for never in (each, upstream(each, end)):
             pair = never.pair
             _, reason = why_missing(pair, never.effect, end)
-            for effect in pair.bad.effects:
-                if effect.version is None or effect.version is not reason.since:
+            mine = pair.request_like(never.effect.sent)
+            served = served_otherwise(pair, mine) if mine is not None and mine.refused else ()
+            went_by = [reason.since, *(each.since for each in served)]
+            for effect in pair.bad.effects if not reason.is_strong else ():
+                if effect.version is None or all(effect.version is not each for each in went_by):
                     continue
                 how = pair.how(effect)
                 why = _why(pair, never.twin, effect, how) if how is not Parted.SAME else ()
-                if why and why[0].is_strong and not reason.is_strong:
-                    yield UnlikeAct(effect, how, why, pair, never.twin)
+                if why and why[0].is_strong:
+                    yield UnlikeAct(effect, how, why, pair, never.twin, never=never)
 
 
 def _named_there(
@@ -313,17 +320,31 @@ def _awaited(deeds: Iterable[UnlikeAct]) -> Iterator[Missing]:
 def upstream(missing: Missing, end: int) -> Missing:
     """What another has not done, so that this never came; itself if it is not known to be so."""
     for _ in range(DEEP_MAX):
-        stood, reason = why_missing(missing.pair, missing.effect, end)
+        _, reason = why_missing(missing.pair, missing.effect, end)
+        if (asked := _never_asked(missing, reason)) is not None:
+            missing = attrs.evolve(missing, effect=asked)
+            continue
         awaited = reason.awaited
-        if reason.is_strong or awaited is None or awaited.actor == stood.actor:
+        if reason.is_strong or awaited is None:
             break
         if not missing.pair.twin.knowledge.has_read(awaited.actor, awaited.step):
             break  # a user, who decides by no object
         effects = [e for e in missing.pair.twin.effects if e.version is awaited]
-        if not reason.is_missing or not effects:
+        if not reason.is_missing or not effects or effects[0] is missing.effect:
             break
         missing = attrs.evolve(missing, effect=effects[0])
     return missing
+
+
+def _never_asked(missing: Missing, reason: Reason) -> TracedEffect | None:
+    """What its actor had written before that in the twin, if it never asked for it here."""
+    late = reason.late
+    if late is None or late.kind != ANSWER or not late.causes:
+        return None
+    theirs = missing.pair.twin.request_of(late.causes[-1])
+    if theirs is None or missing.pair.request_like(theirs) is not None:
+        return None
+    return next((e for e in missing.pair.twin.effects if e.sent is theirs), None)
 
 
 def first_after(deed: UnlikeAct) -> UnlikeAct:

@@ -137,9 +137,14 @@ def _was_refused(pair: Pair, effect: TracedEffect) -> bool:
 
 def _served(pair: Pair, effect: TracedEffect) -> Iterator[Reason]:
     """What its server read, and reads otherwise in the twin."""
-    sent = effect.sent
-    theirs = pair.twin.sent.get(ident(sent)) if sent is not None else None
-    if sent is None or theirs is None:
+    if effect.sent is not None:
+        yield from served_otherwise(pair, effect.sent)
+
+
+def served_otherwise(pair: Pair, sent: Sent) -> Iterator[Reason]:
+    """What the server of that request read, and reads otherwise in the twin."""
+    theirs = pair.in_twin(sent)
+    if theirs is None:
         return
     for part in sent.parts:
         for key in sorted(pair.bad.knowledge.versions):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from testbed.objects.meta import field_of
+from testbed.store.footprint import has_read
 from testbed.story.knowledge import Act, Version
 from testbed.story.requests import Sent
 from testbed.story.twins.side import Ident, PlayedSide, TracedEffect, ident
@@ -143,6 +144,11 @@ def _is_over_others(side: PlayedSide, effect: TracedEffect) -> bool:
     """Whether it was written over what another had changed, and its task, or its server when it
     looked first, did not know of that."""
     act, sent = effect.act, effect.sent
+    for at, what in sent.checked() if sent is not None else ():
+        for key, versions in side.knowledge.versions.items():
+            between = [v for v in versions if at < v.step < effect.step and v.actor != act.actor]
+            if between and has_read([what], key):
+                return True
     if sent is not None and any(
         sent.parts[0].number < version.step < effect.step
         and side.request_of(version.step) is not sent

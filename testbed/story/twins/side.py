@@ -115,17 +115,18 @@ class PlayedSide:
         return sorted({*self.initial, *self.knowledge.versions})
 
     def written_before(self, effect: TracedEffect) -> TracedEffect | None:
-        """What the task of a record had written when it recorded that with the answer; None if it
-        is no such record. What is recorded changes nothing by itself."""
+        """What the task of a record had last written and got the answer to before it; None if it
+        is no record, or there is nothing. What is recorded changes nothing by itself."""
         if effect.record is None:
             return None
-        for each in self.effects:
-            sent = each.sent
-            if sent is None or each.is_aside or sent.answered != effect.step:
-                continue
-            if sent.path == effect.act.path:
-                return each
-        return None
+        sent = [
+            each
+            for each in self.requests.all
+            if each.path == effect.act.path and each.is_write and 0 < each.answered <= effect.step
+        ]
+        # Of another Endpoint, such as a cloud, no write is an effect of the Run.
+        written = [each for each in self.effects if sent and each.sent is sent[-1]]
+        return next((each for each in written if not each.is_aside), None)
 
     def request_of(self, step: int) -> Sent | None:
         """The request of which that Step served a part."""
