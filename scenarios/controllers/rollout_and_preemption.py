@@ -90,6 +90,8 @@ def rollout_and_preemption(world: World, *, guard: bool = False) -> None:
     world.start(DeploymentController("deployments", switches=QUIET))
     world.start(ReplicaSetController("replicasets", switches=QUIET))
     world.claim(always(a_rollout_keeps_what_must_be_available))
+    # Expectations expire after five minutes: news that is later than that is no news for them.
+    world.limit(lateness_ms=60_000)
 
 
 def _template(version: str) -> PodTemplate:

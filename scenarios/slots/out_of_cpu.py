@@ -83,6 +83,8 @@ def out_of_cpu(
     replaced = Map(replace_failed="backoff" if back_off else "at_once")
     world.start(ReplicaSetController("replicasets", switches=replaced))
     world.start(Scheduler("alpha"), Scheduler("beta"))
+    # Expectations expire after five minutes: news that is later than that is no news for them.
+    world.limit(lateness_ms=60_000)
     if static:
         world.start(User("ann", ((1000, web("alpha")),)))
         world.claim(always(no_workload_churns))

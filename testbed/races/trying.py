@@ -23,6 +23,9 @@ ATTENDED_TIMES = 3
 RUNS_MAX = 118
 """How many Runs one shrink may take. To write the Run down, to play the result again and to
 measure its windows takes some as well: together they are 150 at most."""
+TURNS_TIMES, TURNS_MORE = 4, 1_000
+"""How many turns a Run may have, beside that of the Race that is to be shrunk. Where a line is left
+out, others may go round for a day, and what they come to then is another breach."""
 
 
 def never_over() -> bool:
@@ -71,6 +74,8 @@ class Trying:
         """What was played without real programs."""
         self._attended: dict[str, Verdict | None] = {}
         """What was played with them, by the text of the Race: no other Run is just the same."""
+        self._turns_max: int | None = None
+        """How many turns a Run may have; None: as many as the scenario allows."""
         self.smallest: Race | None = None
         """The Race of the fewest lines that is known to show the breach."""
         self._last: tuple[str, Played] | None = None
@@ -177,6 +182,8 @@ class Trying:
         Race is no smaller one, and the shrink goes on without it. Only that the testbed is broken,
         or that something outside the World decided, is no matter of one Race.
         """
+        limits = [most for most in (turns_max, self._turns_max) if most is not None]
+        turns_max = min(limits, default=None)
         try:
             played = play(race, recipe or self.recipe, keep=keep, turns_max=turns_max)
         except (HarnessBug, ReplayDiverged):
@@ -193,6 +200,8 @@ class Trying:
         """Note the Run of the Race that is to be shrunk; its Steps were kept."""
         self.note(race, played)
         self._last, self.smallest = (race.text(), played), race
+        if self.recipe.attendance is None:
+            self._turns_max = TURNS_TIMES * played.verdict.turns + TURNS_MORE
 
     def last_of(self, race: Race) -> Played | None:
         """Return a Run of that Race with its Steps, if it was the last of which they were kept."""
@@ -209,6 +218,8 @@ class Trying:
             return None
         try:
             world = self.recipe.world(race.switches, without=race.without)
+            if self._turns_max is not None:
+                world.limit(turns_max=min(self._turns_max, world.budget.turns_max))
             world.run(chooser, driver="direct")
         except (HarnessBug, ReplayDiverged):
             raise

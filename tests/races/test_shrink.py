@@ -557,3 +557,47 @@ def test_who_goes_round_beside_a_hold_is_not_followed_for_ever(
     hold = Hold(what, until)
     shrink(Race("ticks", holds=(hold,)), of(build))
     assert max(turns) < 5_000
+
+
+def test_who_goes_round_without_a_line_is_not_followed_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the line is left out that shows the breach, somebody writes for ever. That is given up
+    soon, and the line stays."""
+
+    async def ticks(client: Client) -> None:
+        if (await client.get(Note, "n")).data["x"] == "late":
+            client.record("too late")
+            return
+        count = 0
+        while True:
+            count += 1
+            await client.update(note("tick", x=str(count)), whatever_it_was=True)
+            await client.sleep(1_000, "tick")
+
+    async def comes(client: Client) -> None:
+        await client.update(note(x="late"), whatever_it_was=True)
+
+    def it_was_in_time(see: Evidence) -> str | None:
+        return "it came too late" if see.records else None
+
+    def build(world: World) -> None:
+        world.add(note(x=""), note("tick", x=""))
+        world.start(Puppet("ticks", ticks), Puppet("writer", comes))
+        world.claim(always(it_was_in_time))
+
+    turns = []
+    run = World.run
+
+    def counting(world: World, *given: object, **named: object) -> Verdict:
+        turns.append((verdict := run(world, *given, **named)).turns)  # type: ignore[arg-type]
+        return verdict
+
+    monkeypatch.setattr(World, "run", counting)
+    what = parse_pattern("writer update notes/default/n")
+    reads = parse_pattern("ticks get notes/default/n")
+    assert what is not None
+    assert reads is not None
+    shrunk = shrink(Race("ticks", holds=(Hold(reads, what),)), of(build))
+    assert len(shrunk.race.holds) == 1
+    assert max(turns) < 2_000
