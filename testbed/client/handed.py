@@ -7,7 +7,7 @@ when it crosses, as it would be on a real wire, and a refusal is an exception of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
 from typing import Any
@@ -17,6 +17,7 @@ import attrs
 from testbed.client.open_watch import OpenWatch
 from testbed.client.stream import Stream
 from testbed.code.changing import is_frozen
+from testbed.code.copier import values_of
 from testbed.errors import ApiError
 from testbed.objects.meta import Map, Object
 from testbed.store.endpoint import NO_OPTIONS, Listing, Operation
@@ -51,8 +52,8 @@ def handed(value: Any) -> Any:
 
 def _with_fields_handed(value: Any) -> Any:
     """The same of an attrs class; its own fields decide unless it is frozen itself."""
-    names, is_fixed = _fields(value.__class__)
-    held = tuple([getattr(value, name) for name in names])
+    names, held_by, is_fixed = _fields(value.__class__)
+    held = held_by(value)
     given = _all_handed(held)
     if is_fixed and given is held:
         return value
@@ -71,9 +72,11 @@ def _all_handed(held: tuple[Any, ...]) -> Sequence[Any]:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, ...], bool]:
-    """The names of the fields of an attrs class, and whether it is frozen."""
-    return tuple([field.name for field in attrs.fields(kind)]), is_frozen(kind)
+def _fields(kind: type) -> tuple[list[str], Callable[[Any], tuple[Any, ...]], bool]:
+    """The names of the fields of an attrs class, what returns their values, and whether it is
+    frozen."""
+    names = [field.name for field in attrs.fields(kind)]
+    return names, values_of(names), is_frozen(kind)
 
 
 def refused(error: ApiError) -> ApiError:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from testbed.client.handed import SETTLED, handed, refused
@@ -49,13 +48,12 @@ class Post:
         self.starts = 0
         """How often its restart has been offered."""
 
-    @contextmanager
-    def in_service(self, marks: Marks) -> Iterator[None]:
-        """While its code runs, let its reads of the Store leave marks, unless `enter` has marked
+    def in_service(self, marks: Marks, act: Callable[[], None]) -> None:
+        """Let its code run. Meanwhile its reads of the Store leave marks, unless `enter` has marked
         all that it may see."""
         marks.is_served = not self.memory
         try:
-            yield
+            act()
         finally:
             marks.is_served = False
 

@@ -32,13 +32,23 @@ class RequestCounts:
         self.refused: dict[Refused, int] = {}
         self.asked: set[tuple[str, str]] = set()
         """Who has asked in vain to write an object of which kind."""
+        self.sought: set[str] = set()
+        """The kinds of objects that somebody has asked in vain to read."""
 
     def refuse(self, actor: str, operation: Operation, error: ApiError) -> None:
         """Count an Operation that its Endpoint has refused."""
-        if operation.verb not in READS:
+        if operation.verb in READS:
+            self.sought.add(operation.plural)
+        else:
             self.asked.add((actor, operation.plural))
         key = (actor, error.code, error.reason, _said(error, operation))
         self.refused[key] = self.refused.get(key, 0) + 1
+
+    def has_read(self, plural: str) -> bool:
+        """Return whether anybody has asked to read objects of that kind, and was answered."""
+        if plural in self.sought:
+            return True
+        return any(kind == plural and verb in READS for _, kind, verb in self.served)
 
 
 def _said(error: ApiError, operation: Operation) -> str:

@@ -284,8 +284,7 @@ class Wire:
         if not post.is_up:
             post.is_up = True
             self.enter(post)
-            with post.in_service(self.table.marks):
-                post.endpoint.restart()
+            post.in_service(self.table.marks, post.endpoint.restart)
 
 
 def _refused(post: Post) -> Unavailable:

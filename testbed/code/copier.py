@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, NoReturn
 
 import attrs
@@ -20,6 +21,13 @@ def names_of(kind: type) -> tuple[str, ...]:
     if names is None:
         names = _names[kind] = tuple(field.name for field in attrs.fields(kind))
     return names
+
+
+def values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function from an object to its attributes of these names: one call for all."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple([getattr(value, name) for name in names])
 
 
 class _Copiers(dict[type, Copier]):

@@ -137,8 +137,8 @@ class Revision:
 def revision_from(text: int, view: object = None, *, is_commit: bool = False) -> Revision:
     """A Revision as the Store and its Endpoints give it out: that of one commit, or how far a list
     or a watch of that View had come. A Revision that an actor makes says neither."""
-    made = Revision(text)
-    made._view, made._is_commit = view, is_commit
+    made = object.__new__(Revision)
+    made._text, made._view, made._is_commit = str(text), view, is_commit
     return made
 
 

@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from testbed.code.copier import values_of
 from testbed.code.printable import in_line
 from testbed.objects.affinity import PodAffinityTerm, Taint, Toleration, TopologySpreadConstraint
 from testbed.objects.config import ConfigMap
@@ -231,7 +232,6 @@ NAMED_BY: dict[type, Grammar] = {Namespace: wrong_in_label}
 class _Step(NamedTuple):
     """One field of a class that has a rule, or that leads to one that has."""
 
-    field: str
     wire: str
     rule: Rule | None
     is_list: bool
@@ -251,8 +251,10 @@ def wrong_names(item: Object, old: Object | None = None) -> Iterator[str]:
 
 
 def _within(value: Any, old: Any, path: str) -> Iterator[str]:
-    for field, wire, rule, is_list in _steps(value.__class__):
-        part, was = getattr(value, field), getattr(old, field, None)
+    steps, parts_of = _steps(value.__class__)
+    parts = parts_of(value)
+    before = parts_of(old) if old.__class__ is value.__class__ else (None,) * len(parts)
+    for (wire, rule, is_list), part, was in zip(steps, parts, before, strict=True):
         if part is was or part is None or part == was:
             continue
         here = f"{path}.{wire}" if path else wire
@@ -260,19 +262,21 @@ def _within(value: Any, old: Any, path: str) -> Iterator[str]:
             yield from rule(part, here)
         elif is_list:
             # Place by place: to look for each in all of them would take for ever in a long list.
-            for place, (each, before) in enumerate(zip_longest(part, (was or ())[: len(part)])):
-                if each != before:
-                    yield from _within(each, before, f"{here}[{place}]")
+            for place, (each, last) in enumerate(zip_longest(part, (was or ())[: len(part)])):
+                if each is not last and each != last:
+                    yield from _within(each, last, f"{here}[{place}]")
         else:
             yield from _within(part, was, here)
 
 
 @lru_cache(None)
-def _steps(kind: type) -> tuple[_Step, ...]:
-    """The fields of a class that lead to names, in the order of the class."""
-    rules, found = RULES.get(kind, {}), []
+def _steps(kind: type) -> tuple[tuple[_Step, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The fields of a class that lead to names, in the order of the class, and what returns their
+    values in an object of it."""
+    rules, names, found = RULES.get(kind, {}), [], []
     for wire, field in field_by_wire_name(kind).items():
         rule, shape = rules.get(field.name), field.shape
-        if rule is not None or (shape.parts is not None and _steps(shape.parts)):
-            found.append(_Step(field.name, wire, rule, shape.is_list))
-    return tuple(found)
+        if rule is not None or (shape.parts is not None and _steps(shape.parts)[0]):
+            names.append(field.name)
+            found.append(_Step(wire, rule, shape.is_list))
+    return tuple(found), values_of(names)

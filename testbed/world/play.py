@@ -87,7 +87,8 @@ class Play(Head):
         )  # fmt: skip
         goes_on = world.goes_on or chooser.goes_on
         self._ending = Ending(table, world.judge, world.evidence, trace, budget, goes_on=goes_on)
-        self._idle = self._ending.idle
+        self._idle, self._late = self._ending.idle, self._ending.idle.late
+        self._felt: frozenset[str] = frozenset()
         self._attendance = world.attendance
         """What brings in what real programs do, if any does."""
         self._end = ""
@@ -104,8 +105,8 @@ class Play(Head):
         """Take the head of the Table, and write the header of the trace."""
         self._judge.minds_order = self._chooser.minds_order
         for post in self._wire.posts.values():
-            with post.in_service(self._table.marks):
-                post.endpoint.begin()
+            post.in_service(self._table.marks, post.endpoint.begin)
+        self._felt = self._idle.felt()
         self._world.evidence.choices = self._trace.choices
         self._table.begin(self)
         self._trace.begin()
@@ -298,7 +299,9 @@ class Play(Head):
         pending = table.pending
         option = pending.take(choice) if 0 <= choice < ready else self._fault(choice, ready)
         now_ms, due_ms = pending.now_ms, option.due_ms
-        self._idle.moves(option)
+        self._idle.moved.add(option.actor)
+        if option.kind in self._felt or (self._late and option in self._late):
+            self._idle.feels(option)
         if self._happened is not None:
             self._happened.append(Happening(key_of(option), now_ms))
         if due_ms > now_ms:
@@ -340,7 +343,6 @@ class Play(Head):
             now = (table.step, table.pending.now_ms)
             for change in changes:
                 streams.commits[change.revision] = now
-            self._idle.committed(changes)
         if self._wire.paused:
             self._wire.release_paused()
         step = table.turn

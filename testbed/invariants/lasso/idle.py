@@ -26,23 +26,26 @@ the Run ends without it. Up to the time at which a Run is to be judged, it goes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 from testbed.invariant import Evidence, Invariant
 from testbed.invariants.lasso.differing import difference
 from testbed.invariants.lasso.lasting import Lasting
 from testbed.invariants.lasso.likeness import Unlike
-from testbed.invariants.lasso.moment import EVENTS, Moment, moment_of, tells_time, uncounted
+from testbed.invariants.lasso.moment import Moment, moment_of, tells_time, uncounted
 from testbed.invariants.lasso.outside import ClaimLooks, Endpoints, answers_by_time
 from testbed.invariants.lasso.renaming import Renaming
 from testbed.objects.event import Event
-from testbed.store.change import Change
+from testbed.store.change import plural_of
 from testbed.store.store_endpoint import READS
 from testbed.turns.option import FAULT, FEED, SERVE, Choice, HoldBack, Option
 from testbed.turns.pending import is_timer
 from testbed.turns.table import Table
 from testbed.words import names_of
 
+FELT = frozenset({FAULT, FEED})
+"""The kinds of turns that may change something though nothing is written in them."""
 CALM_MIN = 2
 """How often time must have passed without a change before anybody is visited."""
 SELDOM, OFTEN = 2, 8
@@ -93,19 +96,19 @@ class Idle:
     def __init__(self, table: Table, evidence: Evidence, claims: Sequence[Invariant] = ()) -> None:
         self._table = table
         self._evidence = evidence
-        self._likeness: tuple[Renaming, Lasting] | None = None
-        """What is kept from one look to the next; made when somebody is looked at first."""
+        self._claimed = claims
+        self.moved: set[str] = set()
+        """Who has moved since it was visited last; whoever performs a turn adds its actor."""
+        self.late: set[Option] = set()
+        """What was ready when time has passed since the last change, and stayed behind."""
         self._rounds: dict[str, _Round] = {}
-        self._moved: set[str] = set()
         self._picked: dict[str, int] = {}
         """The Step in which each actor has last picked."""
         self._asked: dict[str, int] = {}
         """The Step in which each actor was last told something that may depend on the time."""
-        self._late: set[Option] = set()
-        """What was ready when time has passed since the last change, and stayed behind."""
-        self._are_events_read = False
-        self._endpoints = Endpoints(evidence)
-        self._claims = ClaimLooks(evidence, claims)
+        self._log = evidence.store._log_of(None)
+        self._read_to = self._log.end
+        """Up to which place of the Store's log it has read."""
         self._records = self._deaths = 0
         self._records_then = 0
         """How many records there were at the last change."""
@@ -115,28 +118,44 @@ class Idle:
         self._time_at, self._read_ms = -1, -1
         """The Step at which a claim has last read the time, and when that was found."""
 
+    @cached_property
+    def _kept(self) -> tuple[Renaming, Lasting]:
+        """What is kept from one look to the next."""
+        return Renaming(), Lasting()
+
+    @cached_property
+    def _endpoints(self) -> Endpoints:
+        return Endpoints(self._evidence)
+
+    @cached_property
+    def _claims(self) -> ClaimLooks:
+        return ClaimLooks(self._evidence, self._claimed)
+
     # Who can reach the World from what it holds, by a closure, can be compared with nothing.
     def __reduce_ex__(self, _: object) -> NoReturn:
         raise TypeError("it knows what all others hold")
 
     # -- what happens ---------------------------------------------------------------------------
 
-    def moves(self, option: Option) -> None:
-        """Called at each turn, with what is performed in it."""
-        self._moved.add(option.actor)
+    # What happens in a turn is seen when time passes, in the Store's log and the lists of the
+    # Table, but for these: nothing else of them is left by then.
+    def felt(self) -> frozenset[str]:
+        """The kinds of turns of which it is to be told, beside those of what is late."""
+        kinds: list[Any] = [type(post.endpoint) for post in self._evidence.wire.posts.values()]
+        by_time = any(map(answers_by_time, kinds))
+        return FELT | {SERVE} if by_time else FELT
+
+    def feels(self, option: Option) -> None:
+        """Called with what is performed, if it is late or of a kind that is felt."""
         kind = option.kind
         if kind == SERVE:
-            request = option.source
-            operation = request.operation
-            if operation.plural == Event.plural and operation.verb in READS:
-                self._are_events_read = True
-            endpoint: Any = type(request.post.endpoint)
+            endpoint: Any = type(option.source.post.endpoint)
             if answers_by_time(endpoint):
                 self._asked[option.actor] = self._table.step + 1
         if (
             kind == FAULT
-            or (kind == FEED and self._counts(f"{option.key}/"))
-            or (self._late and option in self._late)
+            or (kind == FEED and (option.key != Event.plural or self._are_events_asked))
+            or option in self.late
         ):
             self._changed()
 
@@ -145,26 +164,27 @@ class Idle:
         if isinstance(choice, HoldBack) and choice.for_ms is not None:
             self._changed()
 
-    def _counts(self, key: str) -> bool:
-        """Whether a commit at that key changes what somebody goes by."""
-        return self._are_events_read or not key.startswith(EVENTS)
-
-    def committed(self, changes: Iterable[Change]) -> None:
-        """Called at the end of a turn with commits."""
-        for change in changes:
-            if self._counts(change.key):
-                self._changed()
-                return
-
     def picks(self, name: str) -> None:
         """Called when that actor has picked among several."""
         self._picked[name] = self._table.step
 
+    @property
+    def _are_events_asked(self) -> bool:
+        """Whether anybody has asked for Events by now."""
+        wire = self._evidence.wire
+        if wire.counts.has_read(Event.plural):
+            return True
+        # Of a read that is half served the answer is still to come.
+        requests = [request for post in wire.posts.values() for request in post.requests]
+        half = [each.operation for each in requests if each.is_half_served]
+        return any(asked.plural == Event.plural and asked.verb in READS for asked in half)
+
     def _changed(self) -> None:
-        self._rounds.clear()
-        self._late.clear()
-        self._endpoints.forget()
-        self._claims.forget()
+        if self._calm >= CALM_MIN:  # nobody has been visited before
+            self._rounds.clear()
+            self.late.clear()
+            self._endpoints.forget()
+            self._claims.forget()
         self._calm = 0
         self._records_then = len(self._table.records)
         self._since_ms = self._table.now_ms
@@ -179,30 +199,39 @@ class Idle:
             return
         self._endpoints.look()
         self._claims.look()
-        self._stay_behind(by)
+        self._stay_behind()
         timers, busy = self._waiting(by)
-        moved, self._moved = self._moved, self._moved & busy
-        for name in sorted(moved - busy):
+        visited = self.moved - busy
+        self.moved &= busy
+        for name in sorted(visited):
             if name in timers:
                 self._visit(name, timers[name])
 
-    def _stay_behind(self, by: Option) -> None:
+    def _stay_behind(self) -> None:
         """Note what is ready and not performed now, though time passes."""
         pending = self._table.pending
         now_ms = pending.now_ms
-        self._late.update(option for option in pending.held if option.due_ms <= now_ms)
+        self.late.update(option for option in pending.held if option.due_ms <= now_ms)
         for option in pending:
             if option.due_ms > now_ms:
                 break
-            self._late.add(option)
+            self.late.add(option)
 
     def _take_note(self) -> None:
-        """Forget what is known if somebody has died, or recorded something that a claim reads."""
-        table = self._table
-        is_told = len(table.records) > self._records and self._evidence.reads.records_at >= 0
-        if len(table.deaths) > self._deaths or is_told:
+        """Forget what is known if something was written, somebody has died, or something was
+        recorded that a claim reads."""
+        table, log = self._table, self._log
+        records, deaths, end = len(table.records), len(table.deaths), log.end
+        is_told = records > self._records and self._evidence.reads.records_at >= 0
+        if is_told or deaths > self._deaths or (end > self._read_to and self._is_written()):
             self._changed()
-        self._records, self._deaths = len(table.records), len(table.deaths)
+        self._records, self._deaths, self._read_to = records, deaths, end
+
+    def _is_written(self) -> bool:
+        """Whether anything was written since the last look that somebody goes by."""
+        log = self._log
+        kinds = [plural_of(c.key) for c in log.changes[max(self._read_to - log.first, 0) :]]
+        return any(kind != Event.plural for kind in kinds) or self._are_events_asked
 
     # -- whether it only goes round --------------------------------------------------------------
 
@@ -212,28 +241,40 @@ class Idle:
         if not len(pending) or pending.next_due_ms <= pending.now_ms:
             return False
         self._take_note()
-        timers, busy = self._waiting()
-        if busy or (timers and self._claims_read_time(pending.now_ms)):
-            return False
-        if self._claims.varies or (len(timers) > 1 and self._endpoints.varies):
+        names: set[str] = set()
+        for option in self._in_line():
+            if not is_timer(option):
+                return False
+            if not option.is_idle or pending.until_ms is not None:
+                names.add(option.actor)
+        if names and self._claims_read_time(pending.now_ms):
             return False
         rounds = self._rounds
-        if not all(name in rounds and rounds[name].is_settled for name in timers):
+        for name in names:
+            if name not in rounds or not rounds[name].is_settled:
+                return False
+        if self._claims.varies or (len(names) > 1 and self._endpoints.varies):
             return False
-        return not timers or not self._claims.goes_by_what_grows(self._records_then)
+        return not names or not self._claims.goes_by_what_grows(self._records_then)
+
+    def _in_line(self) -> Iterable[Option]:
+        """What is pending, and what is held back and not due yet. That has its place as if it were
+        not: another Chooser passes it over in the same Run."""
+        pending = self._table.pending
+        if not pending.held:
+            return pending
+        early = [option for option in pending.held if option.due_ms > pending.now_ms]
+        return [*pending, *early]
 
     def _waiting(self, by: Option | None = None) -> tuple[dict[str, list[Option]], set[str]]:
         """The timers of each actor that has any, and who has something in flight."""
-        pending = self._table.pending
+        has_end = self._table.pending.until_ms is not None
         timers: dict[str, list[Option]] = {}
         busy: set[str] = set()
-        # What is held back and not due yet has its place as if it were not: another Chooser passes
-        # it over in the same Run.
-        early = [option for option in pending.held if option.due_ms > pending.now_ms]
-        for option in [*pending, *early, *([] if by is None else [by])]:
+        for option in [*self._in_line(), *([] if by is None else [by])]:
             if not is_timer(option):
                 busy.add(option.actor)
-            elif not option.is_idle or pending.until_ms is not None:
+            elif not option.is_idle or has_end:
                 timers.setdefault(option.actor, []).append(option)
         return timers, busy
 
@@ -261,8 +302,7 @@ class Idle:
             return
         try:
             reads_clock = self._reads_clock(name, point.step)
-            kept = self._likeness = self._likeness or (Renaming(), Lasting())
-            now = moment_of(self._evidence, name, timers, *kept, reads_clock=reads_clock)
+            now = moment_of(self._evidence, name, timers, *self._kept, reads_clock=reads_clock)
         except Unlike as why:
             one.why = f"holds what cannot be compared: {why}"
             return
@@ -307,6 +347,7 @@ class Idle:
     @property
     def awake(self) -> str:
         """Who keeps the Run awake though nothing changes, and how; empty if that is not known."""
+        self._take_note()
         timers = self._waiting()[0]
         return names_of([
             f"{name} {one.said}" for name, one in sorted(self._rounds.items())
