@@ -10,7 +10,7 @@ from testbed.client.cache import Cache
 from testbed.errors import Unavailable
 from testbed.faults.crash import Crash
 from testbed.invariant import TURN, Invariant
-from testbed.objects import Note
+from testbed.objects import Lease, LeaseSpec, Note
 from testbed.store.endpoint import Handler, Operation
 from testbed.store.store import Store
 from testbed.store.store_endpoint import StoreEndpoint
@@ -312,3 +312,42 @@ def test_how_late_it_is_keeps_nobody_awake_who_is_held() -> None:
     assert chooser.seen >= 2
     assert verdict.is_held
     assert verdict.turns < 100
+
+
+class Nothing:
+    """Remembers nothing: what its actor does depends on its Cache alone, and on the time."""
+
+    def digest(self, now_ms: int) -> object:
+        """Nothing."""
+        return None
+
+
+async def follows_a_lease(client: Client) -> None:
+    """Looks at the Lease every second, and never at a clock."""
+    leases = Cache(client, Lease)
+    await leases.synced()
+    while True:
+        assert len(leases.all()) == 1
+        await client.sleep(1_000)
+
+
+async def waits_for_its_end(client: Client) -> None:
+    """Acts when the Lease was renewed half a minute ago."""
+    leases = Cache(client, Lease)
+    await leases.synced()
+    client.show("memory", Nothing())
+    acted = False
+    while True:
+        renewed_ms = leases.all()[0].spec.renewed_ms or 0
+        if not acted and client.now() - renewed_ms > 30_000:
+            acted = True
+            await client.update((await client.get(Note, "n")).saying(a="taken"))
+        await client.sleep(1_000)
+
+
+def test_how_long_ago_it_was_counts_for_who_reads_a_clock_also_beside_one_who_does_not() -> None:
+    """Both have the same Lease in their Caches, and whoever reads no clock is looked at first."""
+    world = world_of(a=waits_for_its_end, b=follows_a_lease)
+    world.add(Lease("l", spec=LeaseSpec("x", renewed_ms=0)))
+    assert calm(world).is_held
+    assert world.table.now_ms > 30_000

@@ -119,9 +119,14 @@ class Idle:
         """The Step at which a claim has last read the time, and when that was found."""
 
     @cached_property
-    def _kept(self) -> tuple[Renaming, Lasting]:
-        """What is kept from one look to the next."""
-        return Renaming(), Lasting()
+    def _names(self) -> Renaming:
+        return Renaming()
+
+    @cached_property
+    def _lasting(self) -> tuple[Lasting, Lasting]:
+        """What is kept from one look to the next: of who reads no clock, and of who does. To that
+        one, a time in what never changes is another one in each look."""
+        return Lasting(), Lasting()
 
     @cached_property
     def _endpoints(self) -> Endpoints:
@@ -302,7 +307,8 @@ class Idle:
             return
         try:
             reads_clock = self._reads_clock(name, point.step)
-            now = moment_of(self._evidence, name, timers, *self._kept, reads_clock=reads_clock)
+            kept = self._names, self._lasting[reads_clock]
+            now = moment_of(self._evidence, name, timers, *kept, reads_clock=reads_clock)
         except Unlike as why:
             one.why = f"holds what cannot be compared: {why}"
             return
