@@ -73,6 +73,7 @@ from testbed.objects.quota import (
 )
 from testbed.objects.reference import Reference, reference_to
 from testbed.objects.scale import Scale, ScaleSpec, ScaleStatus
+from testbed.objects.watched import number_in
 from testbed.objects.workload import (
     DaemonSet,
     DaemonSetSpec,
@@ -182,6 +183,7 @@ __all__ = [
     "Waiting",
     "kind_by_plural",
     "kind_of",
+    "number_in",
     "qos_of",
     "reference_to",
     "requests_of",

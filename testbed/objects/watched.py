@@ -272,6 +272,12 @@ def watched(value: int, sight: Lookout, *, is_clock: bool) -> Watched:
     return made
 
 
+def number_in(text: str) -> int:
+    """Return the whole number that a text says, as `int` does; ValueError if it says none. Of the
+    text of a watched number it is that number: `int` would lose it from sight."""
+    return text.number if type(text) is WatchedText else int(text)
+
+
 def plain(value: Any) -> Any:
     """A number without its watch, for what the testbed itself does with it; others as they are."""
     return int.__add__(value, 0) if type(value) is Watched else value

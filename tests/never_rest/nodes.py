@@ -6,7 +6,7 @@ import attrs
 
 from actors.apiserver import ApiServer
 from testbed import Actor, ApiError, Cache, Client, World, no_lasso
-from testbed.objects import Meta, Node, Taint
+from testbed.objects import Meta, Node, Taint, number_in
 
 LOOK_MS, UNNEEDED_S = 10_000, 20
 UNNEEDED = "example.com/unneeded-since"
@@ -33,7 +33,7 @@ class ScaleDown(Actor):
                     continue
 
     async def _look(self, client: Client, node: Node, now_s: int) -> None:
-        since = [int(t.value) for t in node.spec.taints if t.key == UNNEEDED]
+        since = [number_in(t.value) for t in node.spec.taints if t.key == UNNEEDED]
         if not since:
             taint = Taint(UNNEEDED, str(now_s), "PreferNoSchedule")
             spec = attrs.evolve(node.spec, taints=(taint,))

@@ -75,7 +75,7 @@ TWELVE = {
         Row(
             nodes,
             (
-                "20 laps of 3 writes in 40,000 ms each, only these grow: provisioner/main",
+                "for ever, a lap of 3 writes in 40,000 ms",
                 "provisioner creates one of nodes; scale-down sets one of nodes spec.taints "
                 "nothing → example.com/unneeded-since:PreferNoSchedule; "
                 "scale-down deletes one of nodes; and again",

@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from testbed.objects.watched import (
     Lookout,
     Watched,
     WatchedText,
+    number_in,
     plain,
     plain_text,
     watched,
@@ -122,6 +124,15 @@ def test_the_text_of_a_watched_number_is_handed_on_as_it_is() -> None:
     assert type(found) is WatchedText
     assert plain_text(found) == "5000"
     assert looks == []
+
+
+def test_the_number_in_such_a_text_is_in_sight_if_it_is_asked_for() -> None:
+    """As `int` is not: that gives a plain number, whoever asks."""
+    assert used(lambda n: number_in(str(n)) - n < 7) == (True, [(COMPARED, -7, "<")])
+    assert used(lambda n: int(str(n)) < 7) == (False, [(LOST, 0, "int")])
+    assert number_in("12") == 12
+    with pytest.raises(ValueError, match="soon"):
+        number_in("soon")
 
 
 @given(st.integers(), st.integers())

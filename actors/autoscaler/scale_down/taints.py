@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from actors.autoscaler.state.readiness import CANDIDATE, TO_BE_DELETED, has_taint
-from testbed.objects import Node, Taint
+from testbed.objects import Node, Taint, number_in
 from testbed.objects.affinity import NO_SCHEDULE, PREFER_NO_SCHEDULE
 
 EFFECTS = {TO_BE_DELETED: NO_SCHEDULE, CANDIDATE: PREFER_NO_SCHEDULE}
@@ -22,7 +22,7 @@ def is_going(node: Node, now_ms: int) -> bool:
     found = next((taint for taint in node.spec.taints if taint.key == TO_BE_DELETED), None)
     if found is None or not _is_whole(found.value):
         return False
-    return now_ms - 1000 * int(found.value) < DELETION_MS
+    return now_ms - 1000 * number_in(found.value) < DELETION_MS
 
 
 def tainted(node: Node, key: str, now_ms: int, *, cordon: bool = False) -> Node | None:

@@ -130,7 +130,8 @@ def future_of(laps: Sequence[Sequence[Use]], digested: Collection[str]) -> Futur
         last, numbers = looks[-1], [each.number for each in looks]
         who = last.who or "the server"
         if last.how == LOST:
-            lost[f"{who} loses {_kind(last)} from sight by `{last.by}`"] = None
+            hint = ", as testbed.objects.number_in does not" if last.by == "int" else ""
+            lost[f"{who} loses {_kind(last)} from sight by `{last.by}`{hint}"] = None
         elif last.how != COMPARED:
             if len(set(numbers)) > 1:
                 lost[f"{who} divides {_kind(last)} {last.by}, with another remainder each time"] = (
