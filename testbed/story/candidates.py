@@ -31,8 +31,6 @@ from testbed.story.causes import (
     in_vain,
     lost_reply,
     old_news,
-    outlived,
-    overtaken,
     unread,
 )
 from testbed.story.deciding import decided, is_worded
@@ -139,13 +137,10 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         _gone(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
-        outlived.found(slice_),
         half_done.mixed(slice_) if is_of_state else (),
-        overtaken.by_rule(slice_),
         old_news.found(slice_),
-        _behind(slice_, lost_reply.found, unread.found, overtaken.by_rule, old_news.acted_on),
+        _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),
         lost_reply.of_a_dead_life(slice_),
-        old_news.miscounted(slice_),
         unread.weaker(slice_),
         half_done.found(slice_),
         () if is_of_state else half_done.mixed(slice_),
@@ -153,10 +148,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         old_news.weaker(slice_),
         in_vain.found(slice_),
         _behind(slice_, unread.weaker),
-        lost_reply.given_up(slice_),
-        half_done.alone(slice_),
         old_news.told(slice_),
-        overtaken.by_order(slice_),
     )
     yield _unknown(slice_)
 

@@ -23,10 +23,9 @@ from testbed.objects.meta import changed_fields, field_of
 from testbed.store.change import plural_of
 from testbed.story.causality import Causality
 from testbed.story.knowledge import Act, Knowledge, StaleAct, Version
-from testbed.story.requests import Requests, Sent
+from testbed.story.requests import Requests
 from testbed.story.reruns.asking import is_same_anyway
 from testbed.story.reruns.living import is_waited_for
-from testbed.story.reruns.overtaking import prevented
 from testbed.turns.found import NOTHING, words_of
 from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step, Trace
@@ -36,8 +35,6 @@ STALE_MAX = 3
 """At most this many stale acts are told; one or two explain most races."""
 ASKED_MAX = 20
 """The Run is played again for at most this many beliefs."""
-OVERTAKEN_MAX = 6
-"""And for at most this many writes that came too late, twice."""
 CRASHES_MAX = 3
 """And for at most this many crashes, twice."""
 ACTS_MAX = 400
@@ -57,7 +54,6 @@ class Slice:
         self.latencies = trace.played_in.wire.latencies if trace.played_in is not None else ()
         """What the scenario states of how long things take."""
         self._asked: dict[tuple[object, ...], bool] = {}
-        self._prevented: dict[tuple[object, ...], str | None] = {}
         self._waited_for: dict[int, bool] = {}
         self.violation = violation
         self.knowledge = Knowledge(trace)
@@ -262,17 +258,6 @@ class Slice:
             claim = self.violation.invariant if self.violation is not None else ""
             self._asked[asked] = is_same_anyway(self.trace, stale, since, claim)
         return self._asked[asked]
-
-    def prevented(self, act: Sent, late: Sent) -> str | None:
-        """How the server would have refused that act, or empty if it would not, had the late write
-        come first; None if the claim would break all the same, as far as can be tried."""
-        both = (act.step, late.path, late.verb, late.key, late.asked)
-        if both not in self._prevented:
-            if self.violation is None or len(self._prevented) >= OVERTAKEN_MAX:
-                return None
-            claim = self.violation.invariant
-            self._prevented[both] = prevented(self.trace, act, late, claim)
-        return self._prevented[both]
 
     def is_waited_for(self, crash: Step) -> bool:
         """Whether the claim would hold if this crash had not come, as far as can be tried."""

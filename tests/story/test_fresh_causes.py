@@ -178,11 +178,8 @@ ARRIVALS = {
         ("watchman evicted",),
     ),
     "late_archive": Fresh(
-        Truth(OLD, "cleaner", "delete notes/default/job", ""),
-        (
-            "before archivist's update of it came",
-            "if it had come first, nothing would have broken",
-        ),
+        Truth(CauseShape.UNKNOWN, "archivist", "notes/default/job", ""),
+        ("was late, until cleaner delete notes/default/job", "without that it would hold"),
     ),
     "no_matter": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),

@@ -12,7 +12,7 @@ what ended it, and what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from testbed.objects.event import Event
 from testbed.objects.meta import changed_fields, field_of
@@ -23,9 +23,7 @@ from testbed.story.refusing import why_refused
 from testbed.story.requests import CRASHED, Sent
 from testbed.story.slice import Slice
 from testbed.story.wording import EVICT, acted, did, wrote
-from testbed.turns.option import FAULT, HOLD, SERVE
-
-Matters = Callable[[Slice, Version], bool]
+from testbed.turns.option import HOLD, SERVE
 
 
 def found(slice_: Slice) -> Iterator[Cause]:
@@ -35,16 +33,6 @@ def found(slice_: Slice) -> Iterator[Cause]:
     yield from _cut_off(slice_)
     yield from _crashed(slice_)
     yield from _never_back(slice_)
-
-
-def alone(slice_: Slice) -> Iterator[Cause]:
-    """What the only fault of a Run cut in two, where nothing else was late: it is what it takes."""
-    until = slice_.steps[: slice_.end]
-    faults = [step for step in until if step.kind == FAULT]
-    if len(faults) == 1 and all(step.kind != HOLD for step in until):
-        yield from _failed(slice_, _is_needed)
-        yield from _cut_off(slice_, _is_needed)
-        yield from _crashed(slice_, _is_needed)
 
 
 def _writes(slice_: Slice, actor: str, since: int, until: int) -> list[Version]:
@@ -64,17 +52,13 @@ def _matters(slice_: Slice, version: Version) -> bool:
     return version.key in slice_.named_keys or slice_.is_spoken_of(version) or is_about
 
 
-def _is_needed(slice_: Slice, version: Version) -> bool:
-    return version.step in slice_.needed
-
-
-def _crashed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
+def _crashed(slice_: Slice) -> Iterator[Cause]:
     """(1) The last crash after a write that matters."""
     for actor, crash in reversed(slice_.requests.ends):
         if crash > slice_.end:
             continue
         born = slice_.knowledge.birth(actor, crash)
-        before = [v for v in _writes(slice_, actor, born, crash) if matters(slice_, v)]
+        before = [v for v in _writes(slice_, actor, born, crash) if _matters(slice_, v)]
         if not before:
             continue
         last = before[-1]
@@ -111,14 +95,14 @@ def _never_back(slice_: Slice) -> Iterator[Cause]:
         yield Cause(CauseShape.HALF_DONE, text, actor, f"crash {actor}", None, crash)
 
 
-def _failed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
+def _failed(slice_: Slice) -> Iterator[Cause]:
     """(2) A write that failed after another one of the same actor, and was not made good."""
     for sent in reversed(slice_.requests.all):
         if not _is_in_vain(slice_, sent) or sent.step > slice_.end:
             continue
         born = slice_.knowledge.birth(sent.actor, sent.asked)
         before = _writes(slice_, sent.actor, born, sent.step)
-        if not any(matters(slice_, version) for version in before):
+        if not any(_matters(slice_, version) for version in before):
             continue
         last = before[-1]
         how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
@@ -133,14 +117,14 @@ def _failed(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
         yield Cause(CauseShape.HALF_DONE, text, sent.actor, did_, why or last, sent.step)
 
 
-def _cut_off(slice_: Slice, matters: Matters = _matters) -> Iterator[Cause]:
+def _cut_off(slice_: Slice) -> Iterator[Cause]:
     """(2) The last write of a request whose Endpoint crashed before it had answered."""
     for sent in reversed(slice_.requests.all):
         if not (sent.server and sent.changes) or sent.let_go > slice_.end:
             continue
         change = sent.changes[-1]
         last = slice_.knowledge.version(change.key, change.revision)
-        if last is not None and matters(slice_, last):
+        if last is not None and _matters(slice_, last):
             text = sentence(
                 f"{wrote(last)}, and {sent.server} crashed (step {sent.let_go})",
                 f"before it had answered that {sent.word}",

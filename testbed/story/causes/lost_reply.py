@@ -81,25 +81,6 @@ def of_a_dead_life(slice_: Slice) -> Iterator[Cause]:
         yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, late[0], late[0].step)
 
 
-def given_up(slice_: Slice) -> Iterator[Cause]:
-    """(4) The last request for what the Violation names that came to nothing, and after which its
-    caller did no more."""
-    end = slice_.end
-    for sent in reversed(slice_.requests.all):
-        is_vain = bool(sent.refused or sent.let_go) and not sent.changes and sent.why != CRASHED
-        if not is_vain or sent.step > end or not slice_.is_named(sent.key):
-            continue
-        if any(a.actor == sent.actor and sent.step < a.step <= end for a in slice_.knowledge.acts):
-            continue
-        how = f"was refused, {sent.refused}" if sent.refused else sent.unanswered
-        text = sentence(
-            f"{sent.actor}'s {sent.word} of {sent.key} {how} (step {sent.step})",
-            f"and took no effect; {sent.actor} wrote nothing after that",
-        )
-        did = f"{sent.word} {sent.key}"
-        yield Cause(CauseShape.DID_IT_HAPPEN, text, sent.actor, did, None, sent.step)
-
-
 def _is_open(sent: Sent) -> bool:
     return sent.is_write and bool(sent.let_go) and not sent.key.startswith(Event.plural)
 

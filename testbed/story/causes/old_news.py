@@ -5,7 +5,6 @@
 3. What an Endpoint had checked before it wrote: the check and the write are two turns.
 4. A refusal: what the caller counted on when it asked.
 5. A count that an Endpoint went by, such as a budget's, and that was not made again since.
-6. If the claim names no object, a count of its own: what was made or removed since it looked.
 """
 
 from __future__ import annotations
@@ -70,18 +69,6 @@ def _lost(slice_: Slice) -> Iterator[StaleAct]:
 def _is_told_of(slice_: Slice, cause: Cause) -> bool:
     since = cause.since
     return since is not None and (slice_.is_spoken_of(since) or since.change.new is None)
-
-
-def miscounted(slice_: Slice) -> Iterator[Cause]:
-    """(6) The acts that made one too many, or one too few, if the claim may count objects: what
-    was made or removed that the actor had not counted, and would not have acted with."""
-    knowledge = slice_.knowledge
-    for act in slice_.breaking:
-        keys = [key for key, some in knowledge.versions.items() if slice_.counts(key, act)]
-        stale = knowledge.stale(act, sorted(keys))
-        yield from _stale(slice_, [each for each in stale if any(map(_is_of_number, each.missed))])
-        own = knowledge.unseen(act, sorted({*keys} - {*act.keys}))
-        yield from _without_its_own(slice_, act, filter(_is_of_number, own))
 
 
 def weaker(slice_: Slice) -> Iterator[Cause]:
@@ -241,11 +228,6 @@ def _without_its_own(slice_: Slice, act: Act, own: Iterable[Version]) -> Iterato
 
 def _before(act: Act, own: Version) -> Cause:
     return Cause.of(CauseShape.OLD_NEWS, act, before_its_own(acted(act), own), own)
-
-
-def _is_of_number(version: Version) -> bool:
-    """Whether it made or removed an object."""
-    return version.change.old is None or version.change.new is None
 
 
 def _checked(slice_: Slice, act: Act) -> Iterator[Cause]:

@@ -37,7 +37,8 @@ def alone(slice_: Slice, twin: Twin) -> Cause | None:
     if not said or slice_.violation is None:
         return None
     text = sentence(f"{said}; without that it would hold")
-    return Cause(CauseShape.UNKNOWN, text, "", "", None, slice_.violation.step)
+    who, did = (line.what.who, line.what.key) if isinstance(line, Hold) else ("", "")
+    return Cause(CauseShape.UNKNOWN, text, who, did, None, slice_.violation.step)
 
 
 def _said(slice_: Slice, line: Deviation) -> str:
