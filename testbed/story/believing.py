@@ -11,14 +11,17 @@ from typing import Any
 
 from testbed.client.latency import latency_of
 from testbed.objects.meta import field_of
+from testbed.races.pattern import Pattern
+from testbed.races.race import Deviation, Hold, Strike
 from testbed.story.cause import Cause, CauseShape, fitting, sentence
 from testbed.story.knowledge import Act, Known, StaleAct, Version
 from testbed.story.requests import Sent
 from testbed.story.sightings import WATCH
 from testbed.story.slice import Slice
 from testbed.story.wording import DELETED, believed, did_where, known_by, listed, wrote
-from testbed.turns.option import SERVE
+from testbed.turns.option import FAULT, SERVE
 from testbed.turns.trace import Step
+from testbed.words import withheld
 
 FINALIZERS = "meta.finalizers"
 ENDPOINT = "endpoint:"
@@ -152,3 +155,26 @@ def _ms(slice_: Slice, step: Step, part: str, asked: int) -> int:
     reads = slice_.causality.steps[asked].marks.reads
     server = next((key for key in reads if key.startswith(ENDPOINT)), "").removeprefix(ENDPOINT)
     return latency_of(slice_.latencies, part, step.operation, step.option.actor, server)
+
+
+def line_said(slice_: Slice, line: Deviation) -> str:
+    """What a line of a race has done, in words; empty of a pick."""
+    if isinstance(line, Strike):
+        struck = [
+            step
+            for step in slice_.steps[: slice_.end]
+            if step.kind == FAULT and step.option.fault == line.fault
+        ]
+        if not struck:
+            return ""
+        option = struck[-1].option
+        return f"{option.fault.describe(option.key)} (step {struck[-1].number})"
+    if isinstance(line, Hold):
+        what = line.what
+        late = withheld(what.kind, what.verb, what.key, f"{what.who}'s")
+        until = line.until
+        if not isinstance(until, Pattern):
+            return f"{late} was late, until {line.until_text}"
+        after = withheld(until.kind, until.verb, until.key, f"{until.who}'s")
+        return f"{late} was late, after {after}"
+    return ""

@@ -213,6 +213,12 @@ def _carried_out(deed: UnlikeAct, cause: Cause) -> Cause:
     return attrs.evolve(cause, text=text, also=(*cause.also, by.step))
 
 
+def _is_read(twin: PlayedSide, cause: Cause) -> bool:
+    """Whether that actor reads there what it is said to have never read here."""
+    since = cause.since
+    return since is None or twin.knowledge.has_met(cause.actor, since.key, len(twin.steps))
+
+
 def _left_over(
     slice_: Slice, compared: Compared, *, is_guess: bool, is_behind: bool = False
 ) -> Cause | None:
@@ -225,6 +231,8 @@ def _left_over(
         if cause.shape is CauseShape.UNKNOWN or cause.is_guess is not is_guess:
             continue
         if is_behind and cause.step not in compared.behind:
+            continue
+        if is_guess and not _is_read(compared.twins[0].side, cause):
             continue
         acts = [e for e in pair.bad.effects if (e.act.actor, e.step) == (cause.actor, cause.step)]
         is_about = cause.step in compared.behind or any(

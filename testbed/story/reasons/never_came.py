@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-from testbed.story.believing import believing
+from testbed.story.believing import believing, line_said
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.deciding import decided
 from testbed.story.knowledge import Act, StaleAct, changed_nothing
@@ -173,7 +173,7 @@ def _struck(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Caus
     said = fault.option.fault.describe(fault.option.key)
     text = sentence(
         f"{said} (step {fault.number}) before it could {missing.what},",
-        " which never came in time",
+        "which never came in time",
     )
     return Cause(CauseShape.HALF_DONE, text, missing.actor, missing.what, None, fault.number)
 
@@ -257,8 +257,12 @@ def _again(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause
 
 
 def _knew_so(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause | None:
-    """(3) What its task knew, and was so."""
-    since = reason.since
+    """(3) By which line of the race; else what its task knew, and was so."""
+    since, line = reason.since, missing.twin.line
+    said = line_said(slice_, line) if line is not None else ""
+    if said:
+        text = sentence(f"{missing.actor} never {done(missing)}: {said}")
+        return Cause(CauseShape.UNKNOWN, text, missing.actor, missing.what, None, stood.step)
     if since is None or since.actor == missing.actor:
         return None
     text = sentence(f"{missing.actor} never {done(missing)}; it knew that {wrote(since)}")

@@ -24,6 +24,8 @@ def told(slice_: Slice, deed: UnlikeAct, head: str) -> Cause | None:
             f"{head} before {awaited.actor}'s {awaited.word} of {awaited.subject}", (went, "")
         )
         return Cause.of(CauseShape.UNKNOWN, act, text)
+    if deed.twin.line is not None:
+        return None  # what it knew was so: then it is the line that tells
     is_typed = since is None or not slice_.knowledge.has_read(since.actor, since.step)
     if since is not None and since.actor != act.actor and not is_typed:
         text = sentence(f"{head}; it knew that {wrote(since)}")

@@ -58,6 +58,11 @@ def said(trace: Trace) -> str:
         return ""  # that a guard sets a guard says nothing
     one = found[0]
     who = _listed([*one.who]) if len(one.who) <= PARTS_MAX else f"{len(one.who)} components"
+    are_objects = all("/" in name for name in one.who)
+    if are_objects:
+        who = who.replace("components", "objects")
+        has = "has" if len(one.who) == 1 else "have"
+        return f"{who} {has} {one.what} {one.here}, which the guard sets to {one.there}."
     run = "runs" if len(one.who) == 1 else "run"
     head = f"{who} {run} with {one.what}={one.here}, which the guard sets to {one.there}"
     return f'{head}: "{one.doc}"' if one.doc else f"{head}."
@@ -85,12 +90,35 @@ def _of_fields(world: Any, other: Any) -> Iterator[SetOtherwise]:
         one, two = made_by(role.factory), made_by(theirs.factory)
         if type(one) is not type(two) or not attrs.has(type(one)):
             continue
-        for field in attrs.fields(type(one)):
-            was, now = getattr(one, field.name), getattr(two, field.name)
-            if type(was) in PLAIN and type(was) is type(now) and was != now:
-                by.setdefault((field.name, _shown(was), _shown(now)), []).append(name)
+        for path, was, now in _differing(one, two):
+            by.setdefault((path, _shown(was), _shown(now)), []).append(name)
+    theirs_by_key = {entry.key: entry.value for entry in _first(other)}
+    for entry in _first(world):
+        if (there := theirs_by_key.get(entry.key)) is not None:
+            for path, was, now in _differing(entry.value, there):
+                by.setdefault((path, _shown(was), _shown(now)), []).append(entry.key)
     for (field_name, here, there), names in by.items():
         yield SetOtherwise(tuple(names), field_name, here, there)
+
+
+def _first(world: Any) -> list[Any]:
+    """The objects that a World begins with, as they were made."""
+    made = {change.key: change.new for change in reversed(world.store.log().changes)}
+    return [entry for entry in made.values() if entry is not None and entry.version == 1]
+
+
+def _differing(one: Any, two: Any, path: str = "") -> Iterator[tuple[str, object, object]]:
+    """The plain fields in which these two differ, at any depth."""
+    for field in attrs.fields(type(one)):
+        was, now = getattr(one, field.name), getattr(two, field.name)
+        here = f"{path}.{field.name}".lstrip(".")
+        if type(was) is not type(now) or was is now:
+            continue
+        if type(was) in PLAIN:
+            if was != now and not field.name.startswith("_"):
+                yield here, was, now
+        elif attrs.has(type(was)):
+            yield from _differing(was, now, here)
 
 
 def _shown(value: object) -> str:

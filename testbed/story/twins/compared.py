@@ -140,7 +140,7 @@ def compared_with(
     told = [effect for each in about for effect in each.effects]
     effects = [bad.written_before(effect) or effect for effect in told]
     for twin in found[:TWINS_MAX]:
-        pair = Pair(bad, twin.side, effects, named)
+        pair = Pair(bad, twin.side, effects, named, twin.late)
         some = list(_deeds(pair, twin, about))
         deeds += some
         if any(deed.is_strong for deed in some):
@@ -204,7 +204,7 @@ def _behind(
     """(2) What made what that act went by, if it is not as in the twin."""
     pair = deed.pair
     gone_by = list(_gone_by(deed))
-    within = Pair(pair.bad, pair.twin, gone_by, pair.hot | pair.about)
+    within = Pair(pair.bad, pair.twin, gone_by, pair.hot | pair.about, pair.late)
     for effect in gone_by:
         if (effect.step, effect.key) in done or len(done) > BEHIND_MAX:
             continue
@@ -295,7 +295,7 @@ def _named_there(
     for twin in found:
         if twin.is_guarded:
             return  # there much is otherwise that has nothing to do with it
-        pair = Pair(bad, twin.side, effects, named)
+        pair = Pair(bad, twin.side, effects, named, twin.late)
         for effect in twin.side.effects:
             version = effect.version
             if version is None or effect.is_aside or effect.key not in pair.hot:
@@ -367,7 +367,7 @@ def why_there(
     """Why a task stands where it stands in that turn, and not in the twin; None if no news tells
     that. Of a claim that cannot be asked again: a task has died there, or waits for ever."""
     for twin in twins(bad, violation.invariant)[:TWINS_MAX]:
-        pair = Pair(bad, twin.side, (), named)
+        pair = Pair(bad, twin.side, (), named, twin.late)
         act = Act(at, at, path, path.partition("/")[0])
         effect = TracedEffect(at, "", act)
         for reason in reasons(pair, effect, Parted.EXTRA):

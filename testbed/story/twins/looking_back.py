@@ -58,11 +58,11 @@ def why_missing(pair: Pair, wanted: TracedEffect, end: int) -> tuple[Act, Reason
     else:
         at = max(1, min(same_place(pair.twin, pair.bad, act), end))
         stood = attrs.evolve(act, step=at, decided=at, versions=())
-    near = Pair(pair.bad, pair.twin, pair.breaking, {*pair.hot, wanted.key})
+    near = Pair(pair.bad, pair.twin, pair.breaking, {*pair.hot, wanted.key}, pair.late)
     effect = TracedEffect(stood.step, wanted.key, stood, mine)
     found = list(_all(near, effect, act.decided))
     if not any(reason.is_missing for reason in found):  # then another comes before it
-        found += _in_other_order(pair, stood, act.decided)
+        found += _in_other_order(near, stood, act.decided)
     return stood, _ranked(found)[0]
 
 
@@ -227,7 +227,9 @@ def _struck(pair: Pair, act: Act) -> Step | None:
 
 
 def _in_other_order(pair: Pair, act: Act, there: int) -> Iterator[Reason]:
-    """The first thing that its actor saw in the twin, and here only later, or never."""
+    """The first thing that its actor saw in the twin, and here only later, or never; if it is of
+    what this is about, or the race says that it was late. In a Run that is not like this one, what
+    else came in which order says nothing."""
     mine, theirs = _seen(pair.bad, act.actor), _seen(pair.twin, act.actor)
     here = [step for step in mine if step.number <= act.decided]
     place = {key_of(step.option): n for n, step in enumerate(here)}
@@ -236,6 +238,8 @@ def _in_other_order(pair: Pair, act: Act, there: int) -> Iterator[Reason]:
         if at == n:
             continue
         if at is not None and at < n:
+            return
+        if not pair.is_told_by(late.option):
             return
         same = [step for step in mine if key_of(step.option) == key_of(late.option)]
         first = here[n] if n < len(here) else None

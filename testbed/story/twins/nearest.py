@@ -18,7 +18,8 @@ import attrs
 
 from testbed.chooser import Chooser, Cut
 from testbed.races.noting import Noting, Taking
-from testbed.races.race import Deviation, Race
+from testbed.races.pattern import Pattern
+from testbed.races.race import Deviation, Hold, Race
 from testbed.races.race_chooser import Raced
 from testbed.story.rerun import Rerun, calm
 from testbed.story.reruns.setting import differing
@@ -51,6 +52,12 @@ class Twin:
     """Parted many turns of it are those of the violated Run, from the first."""
     number: int = -1
     """Which line of the race that is, from 0."""
+
+    @property
+    def late(self) -> Pattern | None:
+        """What was late by that line; None if it is no hold."""
+        return self.line.what if isinstance(self.line, Hold) else None
+
     ruled: frozenset[str] = frozenset()
     """The actors that the guard sets otherwise."""
 
@@ -69,7 +76,7 @@ def twins(bad: PlayedSide, claim: str) -> list[Twin]:
             if side is not None:
                 found.append(Twin(side, line, alike=_alike(bad, side), number=number))
     found.sort(key=lambda twin: -twin.alike)
-    if not found and race is None:
+    if not found and (race is None or len(race) > 1):
         side = _forked(bad, make, claim)
         found += [] if side is None else [Twin(side, alike=_alike(bad, side))]
     if not found and world.switches.get(GUARD) == OFF:

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+import attrs
+
 from testbed.objects.meta import field_of
+from testbed.races.pattern import Pattern
 from testbed.store.footprint import has_read
 from testbed.story.knowledge import Act, Version
 from testbed.story.requests import Sent
 from testbed.story.twins.side import Ident, PlayedSide, TracedEffect, ident
+from testbed.turns.option import Option
 
 
 class Parted(StrEnum):
@@ -32,6 +36,7 @@ class Pair:
         twin: PlayedSide,
         breaking: Iterable[TracedEffect],
         hot: Iterable[str],
+        late: Pattern | None = None,
     ) -> None:
         self.bad = bad
         self.twin = twin
@@ -41,6 +46,8 @@ class Pair:
         """What these are on."""
         self.hot = frozenset(hot)
         """What the Violation names."""
+        self.late = late
+        """What was late by the line of the race without which the twin was played."""
         self._recorded: dict[tuple[str, str], int] = {}
         for effect in twin.effects:
             if effect.record is not None:
@@ -56,6 +63,12 @@ class Pair:
         said = self.twin.what(effect)
         mine = sum(e.key == effect.key and self.bad.what(e) == said for e in self.bad.effects)
         return mine < self._recorded.get((effect.key, said), 0)
+
+    def is_told_by(self, option: Option) -> bool:
+        """Whether what an actor got there is of what this is about, or was late by the race."""
+        late = self.late
+        is_late = late is not None and attrs.evolve(late, kind=option.kind).fits(option)
+        return is_late or self.is_near(option.key)
 
     def is_near(self, key: str) -> bool:
         """Whether the Violation is about that object, or names it."""

@@ -67,7 +67,7 @@ holds:
     actor="gatekeeper",
     made_so="ann",
     about="configmaps/default/b",
-    words=("deleted", "gone", "removed", "waits", "expect"),
+    words=("delete", "gone", "removed", "waits", "expect"),
     never=("^ann",),
     said=(
         "gatekeeper waits for configmaps/default/b for ever, as it had listed that: ann "
