@@ -14,14 +14,14 @@ import attrs
 import pytest
 
 from tests.each_row import each_row
-from tests.told import incidents, scheduling, strangers
+from tests.told import incidents, later, scheduling, strangers
 from tests.told.frame import Opening, Told, faults_of, has_guard, opening, played_race
 from tests.told.never_rest import ALSO, TWELVE
 from tests.told.today import TODAY
 
 WORLDS = [
     import_module(f"{package.__name__}.{module.name}")
-    for package in (strangers, scheduling, incidents)
+    for package in (strangers, scheduling, incidents, later)
     for module in pkgutil.iter_modules(package.__path__)
 ]
 OTHERS = [told for world in WORLDS for told in getattr(world, "ALSO", ())]

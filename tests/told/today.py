@@ -19,4 +19,41 @@ TODAY: dict[str, str] = {
     "clock_jump-back": (
         "The clock of blue jumped (step 18); so red recorded works until_ms=25000 (step 28)."
     ),
+    # later
+    "equal_endpoints": (
+        "endpoints-controller never updated configmaps/default/web, not knowing of "
+        "configmaps/default/web; endpoints-controller updated it at rv 5 (step 21)."
+    ),
+    "late_target": (
+        "virt-controller created notes/default/target at rv 2 (step 6), and then its create "
+        "of notes/default/target was refused, AlreadyExists (step 8); it never made up for "
+        "that."
+    ),
+    "left_in_namespace": (
+        "namespace-controller deleted configmaps/default/team-a (step 19), and not "
+        "notes/default/cluster-ca."
+    ),
+    "never_adopted": (
+        "machine-controller never deleted notes/default/m-1; it knew that machineset "
+        "created notes/default/m-1 at rv 2 (step 9)."
+    ),
+    "quota_charged": (
+        "ben's create of notes/default/ben was refused, Forbidden (step 11), and ben never "
+        "did it again."
+    ),
+    "refused_for_good": (
+        "cronjobs's update of configmaps/default/backup was refused, Conflict (step 15): "
+        'cronjobs believed that data.suspend of configmaps/default/backup was "false", as '
+        "it listed at rv 2 (step 5); false since ann patched it at rv 4 (step 12); cronjobs "
+        "never did it again."
+    ),
+    "seats": (
+        "eva recorded has a seat (step 20), believing that there was no notes/default/dora, "
+        "as it listed at rv 2 (step 14); false since dora created it at rv 4 (step 18)."
+    ),
+    "two_keys": (
+        "key-manager patched configmaps/default/web (step 31); it knew that ann created "
+        "configmaps/default/web at rv 3 (step 19); so key-manager deleted "
+        "notes/default/key-4d48j (step 36)."
+    ),
 }

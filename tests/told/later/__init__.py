@@ -1,0 +1,2 @@
+"""Worlds that were written when the cause of a story was done: public incidents, exercises of
+students, and the actors that come along."""
