@@ -33,10 +33,19 @@ TODAY: dict[str, str] = {
         "endpoints-controller never updated configmaps/default/web, not knowing of "
         "configmaps/default/web; endpoints-controller updated it at rv 5 (step 21)."
     ),
+    "in_deletion-sought": (
+        "collector removed notes/default/prometheus by its update of it (step 34) without "
+        "ever having read configmaps/default/prometheus; ann patched it at rv 4 (step 23)."
+    ),
     "late_target": (
         "virt-controller created notes/default/target at rv 2 (step 6), and then its create "
         "of notes/default/target was refused, AlreadyExists (step 8); it never made up for "
         "that."
+    ),
+    "late_target-sought": (
+        "virt-controller created notes/default/target (step 11), and that broke it; the "
+        "trace shows no more of why; virt-controller's create of notes/default/target was "
+        "late, after virt-controller's get of notes/default/target."
     ),
     "left_in_namespace": (
         "namespace-controller deleted configmaps/default/team-a (step 19), and not "
@@ -45,6 +54,10 @@ TODAY: dict[str, str] = {
     "never_adopted": (
         "machine-controller never deleted notes/default/m-1; it knew that machineset "
         "created notes/default/m-1 at rv 2 (step 9)."
+    ),
+    "never_adopted-sought": (
+        "machine-controller never deleted notes/default/m-1, not knowing of "
+        "notes/default/m-1; machineset created it at rv 2 (step 6)."
     ),
     "paid_twice": (
         "bob created notes/default/paid-power (step 13), and that broke it; the trace shows "
@@ -69,10 +82,19 @@ TODAY: dict[str, str] = {
         "notes/default/fork-2 was refused, Conflict (step 24), after russell updated "
         "notes/default/fork-2 at rv 7 (step 20)."
     ),
+    "three_forks-sought": (
+        "quine never recorded has eaten; it knew that russell updated notes/default/fork-2 "
+        "at rv 5 (step 12)."
+    ),
     "tickets": (
         "hal recorded gives out number=1 (step 21), believing that data.next of "
         'notes/default/counter was "1", as it read at rv 2 (step 9); false since gil '
         "updated it at rv 3 (step 15)."
+    ),
+    "tickets-sought": (
+        "hal recorded gives out number=1 (step 15), believing that data.next of "
+        'notes/default/counter was "1", as it read at rv 2 (step 9); false since gil '
+        "updated it at rv 3 (step 11)."
     ),
     "two_keys": (
         "key-manager patched configmaps/default/web (step 31); it knew that ann created "

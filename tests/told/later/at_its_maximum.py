@@ -27,9 +27,8 @@ def at_its_maximum(world: World, *, guard: bool = False) -> None:
     world.serve(ApiServer)
     template = Node.of("any", cpu_m=1000)
     most = 3 if guard else 1
-    join_cloud(
-        world, NodeGroup("g", max_size=most, target=1, template=template, boots=(Boot(5_000),))
-    )
+    group = NodeGroup("g", max_size=most, target=1, template=template, boots=(Boot(5_000),))
+    join_cloud(world, group)
     world.add(Pod.of("first", cpu_m=800, node_name="g-1"))
     world.start(Scheduler("default-scheduler"))
     told = Map(events="off", status="off")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import attrs
 
 from testbed import Actor, Client, Evidence, World, quiescent
@@ -39,7 +41,7 @@ def somebody_has_the_baton(see: Evidence) -> str | None:
 def baton(world: World, *, guard: bool = False) -> None:
     """One of three falls."""
     names = ("mia", "ned", "olga", "goal")
-    for name, after in zip(names, names[1:], strict=False):
+    for name, after in pairwise(names):
         world.add(Note(name).saying(has="yes" if name == "mia" else "no"))
         world.start(Runner(name, after, guard))
     world.add(Note("goal").saying(has="no"))
@@ -62,5 +64,21 @@ faults:
     said=(
         "ned updated notes/default/ned to has=no and crashed before its update of "
         "notes/default/olga, so nobody has the baton."
+    ),
+)
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+faults:
+  - crash: olga
+    after: olga update notes/default/olga
+""",
+        "olga updated notes/default/olga to has=no and crashed before its update of "
+        "notes/default/goal, so nobody has the baton.",
+        actor="olga",
+        about=("notes/default/olga", "notes/default/goal"),
+        never=("^mia", "^ned"),
     ),
 )

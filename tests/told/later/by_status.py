@@ -75,3 +75,16 @@ holds:
         "rv 4, and its patch of that status was late."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: hpa patch configmaps/default/hpa
+    until: provisioner get configmaps/default/hpa
+""",
+        "provisioner updated notes/default/gateway to 2 replicas, believing that data.desired of "
+        "configmaps/default/hpa was 2, as it read at rv 3; false since hpa set it to 5 at rv 5.",
+    ),
+)

@@ -1,5 +1,5 @@
-"""Cordoned too late: a drain finds a node empty and is done; a scheduler has not heard that the node
-was cordoned, and binds a pod there."""
+"""Cordoned too late: a drain finds a node empty and is done; a scheduler has not heard of the
+cordon, and binds a pod there."""
 
 from __future__ import annotations
 

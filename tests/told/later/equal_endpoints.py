@@ -85,3 +85,17 @@ holds:
         "update to no."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: delivery of configmaps/default/web to endpoints-controller
+    until: turn of endpoints-controller/main#5
+""",
+        "endpoints-controller did not update configmaps/default/web: the news that the pod "
+        "is ready came before that of its own update to no, so both seemed equal.",
+        words=("before", "only after", "its own", "believing"),
+    ),
+)

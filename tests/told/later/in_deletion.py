@@ -105,10 +105,25 @@ holds:
     actor="operator",
     about="notes/default/prometheus",
     did=("never", "did not", "wrote nothing", "no more"),
-    words=("believing", "Cache", "being deleted", "was late", "had not been told", "not knowing"),
+    words=("believing", "Cache", "being deleted", "late", "had not been told", "not knowing"),
     never=("^ann", "^collector", "data.size"),
     said=(
         "operator never created notes/default/prometheus again, believing that it was being "
         "deleted still, as it was told at rv 5; it was gone since collector let it go."
+    ),
+)
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: collector update notes/default/prometheus
+    until: 5s
+""",
+        "operator never created notes/default/prometheus again: it was still being deleted when it "
+        "looked last, since collector's update of it was late.",
+        actor=("operator", "collector"),
+        never=("^ann", "data.size", "without ever having read"),
     ),
 )

@@ -76,3 +76,16 @@ holds:
         "had given that migration up; so its next create was refused, AlreadyExists."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: virt-controller create notes/default/target#2
+    until: virt-controller get notes/default/target
+""",
+        "virt-controller's second create of notes/default/target timed out; it found no target and "
+        "gave the migration up, and the create took effect later.",
+    ),
+)

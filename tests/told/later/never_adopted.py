@@ -90,3 +90,17 @@ holds:
         "configmaps/default/m-1 the owner: its get was late, and ann had deleted the Machine."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: machine-controller list configmaps
+    until: ann delete configmaps/default/m-1
+""",
+        "machine-controller never deleted notes/default/m-1, not knowing of "
+        "configmaps/default/m-1: its list was late, and ann had deleted that at rv 4.",
+        words=("configmaps/default/m-1",),
+    ),
+)

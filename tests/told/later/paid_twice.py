@@ -1,5 +1,5 @@
-"""Paid twice: two clerks pay an invoice each at a bank that keeps its own books; one gets no answer,
-and pays once more."""
+"""Paid twice: two clerks pay an invoice each at a bank that keeps its own books; one gets no
+answer, and pays once more."""
 
 from __future__ import annotations
 

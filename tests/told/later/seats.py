@@ -65,3 +65,21 @@ holds:
         "listed at rv 2; false since eva created it at rv 3."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: cem create notes/default/cem
+    until: eva list notes
+""",
+        "eva created notes/default/eva, believing that there was no notes/default/cem, as "
+        "it listed at rv 2; false since cem created it at rv 3.",
+        actor="eva",
+        made_so="cem",
+        about="notes/default/eva",
+        words=("notes/default/cem",),
+        never=("^cem", "^dora", "recorded"),
+    ),
+)

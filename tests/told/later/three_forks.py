@@ -71,3 +71,18 @@ holds:
         "fork-2, which russell holds; russell waits for fork-0."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: quine update notes/default/fork-1
+    until: russell update notes/default/fork-2
+  - hold: plato update notes/default/fork-0
+    until: quine update notes/default/fork-1
+""",
+        "plato holds notes/default/fork-0 and waits for fork-1, which quine holds; quine waits "
+        "for fork-2, which russell holds; russell waits for fork-0.",
+    ),
+)

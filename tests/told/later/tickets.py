@@ -84,3 +84,18 @@ holds:
         "false since ida set it to 2 at rv 4, so both gave out number 1."
     ),
 )
+
+ALSO = (
+    TRUE.also(
+        "sought",
+        """
+holds:
+  - hold: gil update notes/default/counter
+    until: hal get notes/default/counter
+""",
+        "hal updated notes/default/counter, believing that data.next was 1, as it read at rv 2; "
+        "false since gil set it to 2 at rv 3, so both gave out number 1.",
+        actor="hal",
+        made_so="gil",
+    ),
+)
