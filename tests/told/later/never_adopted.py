@@ -28,13 +28,20 @@ class MachineSet(Actor):
         await client.create(ConfigMap("m-1", data=Map(vm="m-1")))
 
 
+@attrs.frozen
 class MachineController(Actor):
-    """Makes each Machine the owner of its virtual machine, and deletes that with its owner."""
+    """Makes each Machine the owner of its virtual machine, and deletes that with its owner. With
+    `guard` it looks when a virtual machine comes, too."""
+
+    guard: bool
 
     async def run(self, client: Client) -> None:
         """When a Machine comes or goes."""
         machines, queue = Cache(client, ConfigMap), WorkQueue(client)
         queue.follow(machines)
+        if self.guard:
+            queue.follow(Cache(client, Note))
+            await machines.synced()
 
         async def reconcile(name: str) -> None:
             with suppress(NotFound):
@@ -67,7 +74,7 @@ def no_machine_is_left(see: Evidence) -> str | None:
 def never_adopted(world: World, *, guard: bool = False) -> None:
     """A Machine goes before its controller has looked at it."""
     world.serve(ApiServer)
-    world.start(MachineSet("machineset", guard), MachineController("machine-controller"))
+    world.start(MachineSet("machineset", guard), MachineController("machine-controller", guard))
     world.start(Ann("ann"))
     world.claim(quiescent(no_machine_is_left))
 

@@ -91,7 +91,8 @@ holds:
   - hold: delivery of configmaps/default/sweep to cron
     until: cron create notes/default
 """,
-        "cron created a second note of that minute: its update of configmaps/default/sweep that notes "
-        "the first was refused, Conflict, since ann had written it, and was never repeated.",
+        "cron created a second note of that minute: its update of configmaps/default/sweep "
+        "that notes the first was refused, Conflict, since ann had written it, and was never "
+        "repeated.",
     ),
 )
