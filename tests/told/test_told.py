@@ -16,13 +16,15 @@ import pytest
 from tests.each_row import each_row
 from tests.told import incidents, later, scheduling, strangers
 from tests.told.frame import Opening, Told, faults_of, has_guard, opening, played_race
+from tests.told.later import exercises
 from tests.told.never_rest import ALSO, TWELVE
 from tests.told.today import TODAY
 
 WORLDS = [
     import_module(f"{package.__name__}.{module.name}")
-    for package in (strangers, scheduling, incidents, later)
+    for package in (strangers, scheduling, incidents, later, exercises)
     for module in pkgutil.iter_modules(package.__path__)
+    if not module.ispkg
 ]
 OTHERS = [told for world in WORLDS for told in getattr(world, "ALSO", ())]
 """Other races of the same Worlds."""

@@ -20,15 +20,6 @@ TODAY: dict[str, str] = {
         "The clock of blue jumped (step 18); so red recorded works until_ms=25000 (step 28)."
     ),
     # later
-    "all_at_once": (
-        "replicasets never created pods/default/web-tz2mkdbxwm-tckq4, not knowing of "
-        "pods/default/web-t8nzjpf2kq-5fq5w; replicasets marked it for deletion at rv 22 "
-        "(step 165)."
-    ),
-    "baton": (
-        "olga never updated notes/default/goal: the answer to its update of "
-        "notes/default/olga never came."
-    ),
     "equal_endpoints": (
         "endpoints-controller never updated configmaps/default/web, not knowing of "
         "configmaps/default/web; endpoints-controller updated it at rv 5 (step 21)."
@@ -59,10 +50,6 @@ TODAY: dict[str, str] = {
         "machine-controller never deleted notes/default/m-1, not knowing of "
         "notes/default/m-1; machineset created it at rv 2 (step 6)."
     ),
-    "paid_twice": (
-        "bob created notes/default/paid-power (step 13), and that broke it; the trace shows "
-        "no more of why."
-    ),
     "quota_charged": (
         "ben's create of notes/default/ben was refused, Forbidden (step 11), and ben never "
         "did it again."
@@ -72,6 +59,24 @@ TODAY: dict[str, str] = {
         'cronjobs believed that data.suspend of configmaps/default/backup was "false", as '
         "it listed at rv 2 (step 5); false since ann patched it at rv 4 (step 12); cronjobs "
         "never did it again."
+    ),
+    "two_keys": (
+        "key-manager patched configmaps/default/web (step 31); it knew that ann created "
+        "configmaps/default/web at rv 3 (step 19); so key-manager deleted "
+        "notes/default/key-4d48j (step 36)."
+    ),
+    "all_at_once": (
+        "replicasets never created pods/default/web-tz2mkdbxwm-tckq4, not knowing of "
+        "pods/default/web-t8nzjpf2kq-5fq5w; replicasets marked it for deletion at rv 22 "
+        "(step 165)."
+    ),
+    "baton": (
+        "olga never updated notes/default/goal: the answer to its update of "
+        "notes/default/olga never came."
+    ),
+    "paid_twice": (
+        "bob created notes/default/paid-power (step 13), and that broke it; the trace shows "
+        "no more of why."
     ),
     "seats": (
         "eva recorded has a seat (step 20), believing that there was no notes/default/dora, "
@@ -95,11 +100,6 @@ TODAY: dict[str, str] = {
         "hal recorded gives out number=1 (step 15), believing that data.next of "
         'notes/default/counter was "1", as it read at rv 2 (step 9); false since gil '
         "updated it at rv 3 (step 11)."
-    ),
-    "two_keys": (
-        "key-manager patched configmaps/default/web (step 31); it knew that ann created "
-        "configmaps/default/web at rv 3 (step 19); so key-manager deleted "
-        "notes/default/key-4d48j (step 36)."
     ),
     "without_budget": (
         "drain marked pods/default/web-2 for deletion (step 78) without ever having read "

@@ -1,2 +1,2 @@
-"""Worlds that were written when the cause of a story was done: public incidents, exercises of
-students, and the actors that come along."""
+"""Worlds that were written when the causes of stories were done, to judge these: incidents that
+were reported in public, each of which names its source."""

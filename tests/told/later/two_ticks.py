@@ -4,6 +4,7 @@ schedule; the refusal is dropped, so the same tick is run again (sympozium-ai/sy
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import attrs
 
@@ -51,7 +52,8 @@ class Ann(Actor):
 
 def each_tick_runs_once(see: Evidence) -> str | None:
     """No schedule has two runs of one minute."""
-    ticks = [entry.value.meta.labels["tick"] for entry in see.store.snapshot("notes/")]
+    runs: list[Any] = [entry.value for entry in see.store.snapshot("notes/")]
+    ticks = [run.meta.labels["tick"] for run in runs]
     twice = [tick for tick in ticks if ticks.count(tick) > 1]
     return f"minute {twice[0]} was run {len(twice)} times" if twice else None
 
