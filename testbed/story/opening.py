@@ -97,6 +97,7 @@ def _chosen(slice_: Slice) -> Cause:
         or _left_over(slice_, compared, is_guess=False)
         or _left_over(slice_, compared, is_guess=True, is_behind=True)
         or next(_weaker(slice_, compared, {*Why} - {Why.SAME}), None)
+        or _never(slice_, compared, is_weak=True)
         or _left_over(slice_, compared, is_guess=True)
         or (first if first.is_told else None)
         or _by_line(slice_, compared)
@@ -114,9 +115,9 @@ def _is_of_scenario(slice_: Slice) -> bool:
     return any(claim.name == violation.invariant for claim in world.judge.own)
 
 
-def _never(slice_: Slice, compared: Compared) -> Cause | None:
+def _never(slice_: Slice, compared: Compared, *, is_weak: bool = False) -> Cause | None:
     """Why what the twin has done never came here; the first that is known."""
-    found = (never_came.told(slice_, each) for each in compared.missing)
+    found = (never_came.told(slice_, each, is_weak=is_weak) for each in compared.missing)
     return next(filter(None, found), None)
 
 

@@ -179,7 +179,7 @@ ARRIVALS = {
     ),
     "late_archive": Fresh(
         Truth(CauseShape.UNKNOWN, "archivist", "notes/default/job", ""),
-        ("was late, until cleaner delete notes/default/job", "without that it would hold"),
+        ("was late, after cleaner's delete of notes/default/job", "without that it would hold"),
     ),
     "no_matter": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import attrs
 
 from testbed.story.believing import believing, line_said
@@ -24,12 +26,17 @@ from testbed.turns.option import FAULT
 from testbed.turns.trace import SAID
 from testbed.words import past
 
+Find = Callable[[Slice, Missing, Act, Reason], Cause | None]
+"""Finds why something never came; given where its task stood instead, and why it stood there."""
 
-def told(slice_: Slice, missing: Missing) -> Cause | None:
-    """Why that effect of the twin is not here, or too late."""
+
+def told(slice_: Slice, missing: Missing, *, is_weak: bool = False) -> Cause | None:
+    """Why that effect of the twin is not here, or too late. If `is_weak`, also if no more is known
+    than what its task knew, or which line of the race made that."""
     last, missing = missing, upstream(missing, slice_.end)
     stood, reason = why_missing(missing.pair, missing.effect, slice_.end)
-    for find in FINDERS:
+    finders: Sequence[Find] = (*FINDERS, _knew_so) if is_weak else FINDERS
+    for find in (_said,) if missing.twin.has_other_objects else finders:
         cause = find(slice_, missing, stood, reason)
         if cause is None:
             continue
@@ -72,6 +79,9 @@ def turned_down(slice_: Slice, missing: Missing) -> Cause | None:
     """That it was refused for an earlier request of its own, of which it got no answer; or that its
     actor has been refused something else ever since."""
     sent = _in_vain_of(slice_, missing)
+    if sent is None:
+        _, reason = why_missing(missing.pair, missing.effect, slice_.end)
+        sent = reason.sent
     if sent is None or not sent.refused:
         return None
     lost = taken_late(slice_, sent)
@@ -297,5 +307,15 @@ def _said(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cause 
     return None
 
 
-FINDERS = (_in_vain, _struck, _knew, _unanswered, _late, _instead, _again, _ruled, _said, _knew_so)
+FINDERS: Sequence[Find] = (
+    _in_vain,
+    _struck,
+    _knew,
+    _unanswered,
+    _late,
+    _instead,
+    _again,
+    _ruled,
+    _said,
+)
 """In the order of how much each explains."""

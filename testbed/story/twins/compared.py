@@ -23,7 +23,6 @@ from testbed.story.twins.nearest import Twin, twins
 from testbed.story.twins.pair import Pair, Parted
 from testbed.story.twins.reason import BLIND, Reason, Why
 from testbed.story.twins.side import PlayedSide, TracedEffect
-from testbed.turns.option import ANSWER
 from testbed.turns.verdict import Violation
 
 TWINS_MAX = 3
@@ -321,37 +320,41 @@ def upstream(missing: Missing, end: int) -> Missing:
     """What another has not done, so that this never came; itself if it is not known to be so."""
     for _ in range(DEEP_MAX):
         _, reason = why_missing(missing.pair, missing.effect, end)
-        if (asked := _never_asked(missing, reason)) is not None:
-            missing = attrs.evolve(missing, effect=asked)
-            continue
         awaited = reason.awaited
-        if reason.is_strong or awaited is None:
+        if reason.is_strong and reason.why is not Why.ORDER:
             break
+        if awaited is None or not reason.is_missing:
+            before = _before_it(missing)
+            if before is None:
+                break
+            missing = attrs.evolve(missing, effect=before)
+            continue
         if not missing.pair.twin.knowledge.has_read(awaited.actor, awaited.step):
             break  # a user, who decides by no object
         effects = [e for e in missing.pair.twin.effects if e.version is awaited]
-        if not reason.is_missing or not effects or effects[0] is missing.effect:
+        if not effects or effects[0] is missing.effect:
             break
         missing = attrs.evolve(missing, effect=effects[0])
     return missing
 
 
-def _never_asked(missing: Missing, reason: Reason) -> TracedEffect | None:
-    """What its actor had written before that in the twin, if it never asked for it here."""
-    late = reason.late
-    if late is None or late.kind != ANSWER or not late.causes:
-        return None
-    theirs = missing.pair.twin.request_of(late.causes[-1])
-    if theirs is None or missing.pair.request_like(theirs) is not None:
-        return None
-    return next((e for e in missing.pair.twin.effects if e.sent is theirs), None)
+def _before_it(missing: Missing) -> TracedEffect | None:
+    """What its task had written before that in the twin, and never asked for here; the first."""
+    pair, act = missing.pair, missing.effect.act
+    for effect in pair.twin.effects:
+        if effect.step >= missing.effect.step:
+            return None
+        is_its_own = effect.act.path == act.path and not effect.is_aside
+        if is_its_own and pair.request_like(effect.sent) is None:
+            return effect
+    return None
 
 
 def first_after(deed: UnlikeAct) -> UnlikeAct:
     """The first thing that its actor did after it got no answer or was struck, and does not in the
     twin; itself if there is none before it."""
     reason, act = deed.reason, deed.effect.act
-    since = reason.step or (reason.sent.let_go if reason.sent is not None else 0)
+    since = reason.sent.let_go if reason.sent is not None else reason.step
     for effect in deed.pair.bad.effects:
         is_its_own = effect.act.actor == act.actor and effect.version is not None
         if not is_its_own or not since < effect.step < deed.effect.step:

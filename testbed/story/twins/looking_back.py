@@ -121,12 +121,17 @@ def _checked(pair: Pair, effect: TracedEffect) -> Iterator[Reason]:
             if is_other and at < each.step < effect.step and has_read([what], each.key):
                 yield Reason(Why.CHECKED, each.key, since=each.version, step=at)
                 return
-    # It may look at what it writes in each part, and decide in the first.
-    for version in pair.bad.knowledge.versions.get(effect.key, []):
-        is_other = pair.bad.request_of(version.step) is not sent
-        if is_other and sent.parts[0].number < version.step < effect.step:
-            yield Reason(Why.CHECKED, effect.key, since=version, step=sent.parts[0].number)
-            return
+    # It may look at the same in each part, and decide in the first.
+    first = sent.parts[0]
+    keys = [key for key in sorted(pair.hot) if has_read(first.marks.reads, key)]
+    for key in [effect.key, *keys, *pair.bad.knowledge.versions]:
+        if key != effect.key and not has_read(first.marks.reads, key):
+            continue
+        for version in pair.bad.knowledge.versions.get(key, []):
+            is_other = pair.bad.request_of(version.step) is not sent
+            if is_other and first.number < version.step < effect.step:
+                yield Reason(Why.CHECKED, key, since=version, step=first.number)
+                return
 
 
 def _was_refused(pair: Pair, effect: TracedEffect) -> bool:

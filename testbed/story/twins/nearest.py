@@ -54,6 +54,11 @@ class Twin:
     """Which line of the race that is, from 0."""
 
     @property
+    def has_other_objects(self) -> bool:
+        """Whether the guard sets fields of objects otherwise: then all may come otherwise."""
+        return any("/" in name for name in self.ruled)
+
+    @property
     def late(self) -> Pattern | None:
         """What was late by that line; None if it is no hold."""
         return self.line.what if isinstance(self.line, Hold) else None
