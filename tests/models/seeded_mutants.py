@@ -62,6 +62,7 @@ PREEMPTION = ("tests/actors/scheduler/preemption", "tests/conformance/test_drawn
 
 SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "store": {
+        "testbed/store/altered.py": ("tests/store/test_altered.py",),
         "testbed/store/change.py": STORE,
         "testbed/store/delivery.py": STORE,
         "testbed/store/endpoint.py": STORE,

@@ -40,6 +40,11 @@ class SetOtherwise:
     """What a switch does, as its component says."""
 
     @property
+    def is_of_objects(self) -> bool:
+        """Whether it is a field of objects, and not how a program is set."""
+        return all("/" in name for name in self.who)
+
+    @property
     def is_profile(self) -> bool:
         """Whether it is the profile, of which other switches follow."""
         return self.what == PROFILE
@@ -53,13 +58,15 @@ def said(trace: Trace) -> str:
     if make is None or world.switches.get(GUARD) != OFF:
         return ""
     differing_ = differing(world, make(guard="on"))
+    if any(trace.choices):
+        # Where it takes a race, the objects that the guard sets otherwise are no rule.
+        differing_ = [each for each in differing_ if not each.is_of_objects]
     found = [each for each in differing_ if each.is_profile] or differing_
     if len(found) != 1 or found[0].what == GUARD:
         return ""  # that a guard sets a guard says nothing
     one = found[0]
     who = _listed([*one.who]) if len(one.who) <= PARTS_MAX else f"{len(one.who)} components"
-    are_objects = all("/" in name for name in one.who)
-    if are_objects:
+    if one.is_of_objects:
         who = who.replace("components", "objects")
         has = "has" if len(one.who) == 1 else "have"
         return f"{who} {has} {one.what} {one.here}, which the guard sets to {one.there}."
