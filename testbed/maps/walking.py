@@ -11,7 +11,7 @@ from __future__ import annotations
 import attrs
 
 from testbed.chooser import CUT, Chooser, Cut, Plan, RunInfo
-from testbed.choosers.equivalence.refusals import check_delays
+from testbed.choosers.equivalence.refusals import check_run
 from testbed.errors import HarnessBug
 from testbed.maps.believing import CommittedVersions, Tables, beliefs, truth
 from testbed.maps.graph import Arc, Graph, MapPlace
@@ -101,7 +101,7 @@ class Walker(Chooser):
     # -- what the World asks --------------------------------------------------------------------
 
     def begin(self, run: RunInfo) -> Plan | None:
-        check_delays(run)
+        check_run(run, is_first=not self.graph.places)
         allowed = run.faults_max
         self._strikes_max = allowed if self._faults_max is None else min(allowed, self._faults_max)
         return Plan(f"a map, {len(self.graph.places)} states")

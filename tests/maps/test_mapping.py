@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from testbed import Client, Evidence, World, always
+from testbed.errors import ScenarioError
 from testbed.faults.crash import Crash
 from testbed.faults.lose_request import LoseRequest
 from testbed.maps.mapping import NoMap, state_map, try_to_map
@@ -241,6 +242,22 @@ def test_a_world_that_is_too_large_has_no_map() -> None:
     assert found.said.startswith("lost_update has more than 100 states (")
     assert "Next: " in found.said
     assert state_map(find("lost_update"), {"writers": 3}, states_max=100) is None
+
+
+def test_a_world_in_which_two_share_what_can_change_has_no_map() -> None:
+    """As no search of it is complete: what is in their list is in no state."""
+
+    def build(world: World) -> None:
+        seen: list[str] = []
+
+        async def run(client: Client) -> None:
+            seen.append(client.name)
+            await client.create(Note(f"{client.name}-{len(seen)}"))
+
+        world.start(Puppet("a", run), Puppet("b", run))
+
+    with pytest.raises(ScenarioError, match=r"a and b share .* so no search of .* is complete"):
+        state_map(of(build))
 
 
 def test_a_map_that_takes_too_much_work_is_given_up() -> None:
