@@ -38,6 +38,7 @@ from testbed.world.tried.counts import TriedCounts
 
 INTERRUPTED = "interrupted"
 TIME_IS_UP = "time is up"
+STOPPED = "stopped by"
 
 
 class _Over(Exception):
@@ -135,6 +136,11 @@ class Search:
         return self.coverage.runs
 
     @property
+    def is_refused(self) -> bool:
+        """True if an error has ended it before a Run was over, so that there is nothing to say."""
+        return self.stopped.startswith(STOPPED) and not self.runs
+
+    @property
     def _runs_left(self) -> int | None:
         return None if self.runs_max is None else max(self.runs_max - self.runs, 0)
 
@@ -164,7 +170,7 @@ class Search:
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
         except (Exception, SystemExit) as error:
-            self.stopped = f"stopped by {type(error).__name__}"
+            self.stopped = f"{STOPPED} {type(error).__name__}"
             raise
         finally:
             self.engine.close()

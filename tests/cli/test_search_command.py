@@ -482,6 +482,37 @@ def test_help_is_light() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+SHARING = """
+import attrs
+from testbed import Actor
+
+@attrs.frozen
+class Adds(Actor):
+    seen: list
+
+    async def run(self, client):
+        self.seen.append(client.name)
+        await client.sleep(1)
+
+def sharing(world):
+    seen = []
+    world.start(lambda: Adds("a", seen), lambda: Adds("b", seen))
+"""
+
+
+def test_a_search_that_is_refused_says_only_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has played nothing, so there is no verdict."""
+    (tmp_path / "sharing.py").write_text(SHARING)
+    line = f"{tmp_path}/sharing.py:sharing --effort complete"
+    code, out, err = searched(capsys, line)
+    assert (code, out) == (2, "")
+    assert "a and b share" in err
+    assert "Undecided" not in err
+    assert as_json(capsys, line)["stopped"] == "stopped by ScenarioError"
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_was_found_is_told_before_what_went_wrong(
     mine: Path, capsys: pytest.CaptureFixture[str], jobs: int

@@ -281,7 +281,7 @@ def _show_report(
                 undecided=played or None,
             )
         )
-    else:
+    elif not search.is_refused:
         for report in search.engine.reports:
             say(f"Note: {report}.")
         for line in said_lines(search):
