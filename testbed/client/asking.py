@@ -7,12 +7,16 @@ from typing import Any
 
 from testbed.client.audit import whole
 from testbed.errors import ScenarioError, shown
+from testbed.objects.binding import Binding, Eviction
 from testbed.objects.fitting import Unfit, fitted
 from testbed.objects.meta import Object, Revision
 from testbed.objects.plain import Misfit, frozen
+from testbed.store.endpoint import EVERYTHING
 from testbed.store.selector import Selector
 from testbed.turns.table import Table
 
+VERBS_OF_PODS = {Binding: 'bind(client, pod, "n1")', Eviction: "evict(client, pod)"}
+"""What goes with a request to a part of a pod, and the call that makes the request."""
 PICKED = (list, tuple, str, range)
 """What has an order of its own that is the same in every Run."""
 
@@ -30,13 +34,16 @@ def plural_of_kind(table: Table, verb: str, kind: type[Object]) -> str:
 
 def check_read(table: Table, verb: str, selector: object, revision: object) -> None:
     """Raise ScenarioError if the one is no Selector, or the other no Revision."""
-    if type(selector) is Selector and type(revision) is Revision:
+    if selector is EVERYTHING and type(revision) is Revision:
         return
     if not isinstance(selector, Selector):
         raise table.refused(
             f"client.{verb} was given {shown(selector)} as the selector: expected a Selector",
             'say Selector(namespace="default"), with `from testbed.store.selector import Selector`',
         )
+    if selector.misfit is not None:
+        said, step = selector.misfit
+        raise table.refused(f"client.{verb} was given Selector({said}", f"say Selector({step})")
     if not isinstance(revision, Revision | str):
         raise table.refused(
             f"client.{verb} was given {shown(revision)} as the revision: expected a Revision",
@@ -59,6 +66,17 @@ def to_write(table: Table, verb: str, item: Any) -> Any:
     except Unfit as unfit:
         text = f"client.{verb} was given {unfit.of(item)}"
         raise table.refused(text, unfit.next_step) from unfit
+
+
+def check_part(table: Table, verb: str, item: Object, subresource: str) -> None:
+    """Raise ScenarioError if it is what a request to a part of a pod has in it, and no object that
+    has that part."""
+    if subresource and type(item) in VERBS_OF_PODS:
+        raise table.refused(
+            f"client.{verb} was given {shown(item)} with subresource={subresource!r}: expected the "
+            "pod that has this part, which goes with the request",
+            f"say await {VERBS_OF_PODS[type(item)]}, from actors.shared.verbs",
+        )
 
 
 def to_patch(table: Table, tree: Mapping[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from testbed.client.asking import (
     PICKED,
     check_ms,
     check_object,
+    check_part,
     check_pick,
     check_read,
     no_task,
@@ -182,6 +183,7 @@ class Client:
     ) -> Operation:
         """The Operation that writes that object."""
         item = to_write(self._table, verb, item)
+        check_part(self._table, verb, item, subresource)
         if whatever_it_was:
             item = item.with_meta(revision=UNSET)
         meta = item.meta

@@ -8,7 +8,7 @@ from functools import cached_property
 import attrs
 
 from testbed.code.quick import quick
-from testbed.errors import Invalid
+from testbed.errors import Invalid, shown
 from testbed.objects.labels import Requirement
 from testbed.objects.meta import Object, Revision, reader_of, text_of
 from testbed.store.change import Change, Entry
@@ -31,11 +31,26 @@ class Selector:
     def __attrs_post_init__(self) -> None:
         # Which object has a revision depends on the order of all commits, and to select by it would
         # be a look at that which leaves no mark.
-        if any(is_whole(path) for path, _ in (*self.fields, *self.unlike)):
+        if self.misfit is None and any(is_whole(p) for p, _ in (*self.fields, *self.unlike)):
             raise Invalid(
                 "a selector cannot name meta.revision: no server selects by it. "
                 "Select by something else, and compare the revisions of what you are given"
             )
+
+    @cached_property
+    def misfit(self) -> tuple[str, str] | None:
+        """What it was given that can mean nothing, and what to say instead; None if nothing is."""
+        for name, value in (("namespace", self.namespace), ("name", self.name)):
+            if not isinstance(value, str | None):
+                return f"{name}={shown(value)}): expected a text, or None", f'{name}="a"'
+        for name, pairs in (("fields", self.fields), ("unlike", self.unlike)):
+            if pairs and not _are_pairs(pairs):
+                said = f"{name}={shown(pairs)}): expected pairs of a dotted path and a value"
+                return said, f'{name}=(("spec.node_name", "n1"),)'
+        if self.labels and not _are_requirements(self.labels):
+            said = f"labels={shown(self.labels)}): expected requirements, as `parse` returns them"
+            return said, 'labels=testbed.objects.labels.parse("app=web")'
+        return None
 
     @property
     def filed_under(self) -> tuple[str, str | int | bool] | None:
@@ -95,6 +110,16 @@ class Selector:
         """Whether there is an object and it is selected."""
         accepts = self._accepts
         return entry is not None and (accepts is None or accepts(entry.value))
+
+
+def _are_pairs(given: object) -> bool:
+    return isinstance(given, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in given
+    )
+
+
+def _are_requirements(given: object) -> bool:
+    return isinstance(given, tuple) and all(isinstance(each, Requirement) for each in given)
 
 
 def _is_equal(read: Callable[[object], object], asked: object) -> Callable[[object], bool]:

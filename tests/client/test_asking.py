@@ -11,8 +11,9 @@ import pytest
 from testbed.client.actor import Actor
 from testbed.client.client import Client
 from testbed.errors import ScenarioError
-from testbed.objects import Note, Pod
+from testbed.objects import Binding, Eviction, Note, Pod
 from testbed.objects.condition import Condition
+from testbed.store.selector import Selector
 from tests.each_row import each_row
 from tests.shared.stage import note, play, world_of
 
@@ -35,6 +36,30 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "list by a plural": (lambda c: c.list("notes"), f"client.list was given 'notes' {A_KIND}"),
     "list in a namespace": (
         lambda c: c.list(Note, "default"), "given 'default' as the selector: expected a Selector"
+    ),
+    "labels as a dict": (
+        lambda c: c.list(Note, Selector(labels={"a": "1"})),  # type: ignore[arg-type]
+        "Selector(labels={'a': '1'}): expected requirements",
+    ),
+    "labels as a text": (
+        lambda c: c.list(Note, Selector(labels="a=1")),  # type: ignore[arg-type]
+        'Next: say Selector(labels=testbed.objects.labels.parse("app=web"))',
+    ),
+    "fields as a dict": (
+        lambda c: c.watch(Note, "1", Selector(fields={"data.a": "1"})),  # type: ignore[arg-type]
+        "Selector(fields={'data.a': '1'}): expected pairs of a dotted path and a value",
+    ),
+    "a name that is none": (
+        lambda c: c.list(Note, Selector(name=3)),  # type: ignore[arg-type]
+        "Selector(name=3): expected a text, or None",
+    ),
+    "a Binding to a part": (
+        lambda c: c.create(Binding("p"), subresource="binding"),
+        "create was given Binding(…) with subresource='binding': expected the pod that has this",
+    ),
+    "an Eviction to a part": (
+        lambda c: c.create(Eviction("p"), subresource="eviction"),
+        "Next: say await evict(client, pod), from actors.shared.verbs",
     ),
     "list at a number": (
         lambda c: c.list(Note, at=3), "given 3 as the revision: expected a Revision"
