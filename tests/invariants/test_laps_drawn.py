@@ -70,8 +70,9 @@ def goes_on_for(goes_on: Term) -> int:
     return next(stops, ROUNDS)
 
 
-def said_of(goes_on: Term) -> str:
-    """What the calm run of a program says that flips a Note as long as that is so."""
+def said_of(goes_on: Term, *, proves: bool = True) -> str:
+    """What the calm run of a program says that flips a Note as long as that is so, with the proof
+    of laps in which something grows or without it."""
 
     async def run(client: Client) -> None:
         rounds = [0]
@@ -87,7 +88,10 @@ def said_of(goes_on: Term) -> str:
         world.claim(no_lasso())
         world.limit(turns_max=700)
 
-    verdict = of(build).world().run(Calm(), driver="direct")
+    world = of(build).world()
+    if not proves:
+        world.evidence.go_on = None
+    verdict = world.run(Calm(), driver="direct")
     return verdict.violations[0].said if verdict.is_violated else verdict.outcome
 
 
@@ -105,3 +109,15 @@ def test_what_is_said_to_last_lasts(programs: int) -> None:
         assert grade != "held" or rounds < ROUNDS, f"seed {seed}"
     assert seen["for ever, lasts"] > programs / 10
     assert seen["held, stops"] > programs / 10
+
+
+@pytest.mark.parametrize("programs", [15, pytest.param(2_000, marks=pytest.mark.long)])
+def test_the_proof_changes_only_what_was_undecided(programs: int) -> None:
+    """Whoever comes to an end comes to the same one."""
+    decided = 0
+    for seed in range(programs):
+        goes_on = condition(Random(seed))
+        without, said = said_of(goes_on, proves=False), said_of(goes_on)
+        assert said == without or without == "undecided", f"seed {seed}: {without}, {said}"
+        decided += said != without
+    assert decided > programs / 10
