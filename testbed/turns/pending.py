@@ -177,7 +177,7 @@ class Options(Sequence[Option]):
         self._pending = pending
         self._find_faults = find_faults
         self._faults: list[Option] | None = None
-        self._overdue: list[Option] = []
+        self._overdue: Sequence[Option] = ()
         self.ready = 0
         """How many Options are ready; they have the indices 0 … ready - 1, the faults follow."""
         self.due_ms = 0
@@ -187,7 +187,7 @@ class Options(Sequence[Option]):
         """Show the line as it is now, at the beginning of a turn; returns how many are ready: those
         due within `delay_max_ms` of the earliest."""
         self._faults = None
-        self._overdue = []
+        self._overdue = ()
         line = self._pending._line
         if not line:
             self.ready = 0
@@ -197,7 +197,7 @@ class Options(Sequence[Option]):
         self.ready = ready = len(line) if line[-1][0] <= limit else bisect_left(line, (limit + 1,))
         return ready
 
-    def hide(self, overdue: list[Option]) -> None:
+    def hide(self, overdue: Sequence[Option]) -> None:
         """Show nothing that is ready, not even a timer in the far future: of what is held back, or
         of what is overdue of it, something must be released first."""
         self.ready, self._overdue = 0, overdue
