@@ -71,9 +71,11 @@ def needed_lines(race: Race, tried: Sequence[Flipped[Deviation]], claim: str) ->
     """What was found of each line of a race, and what is left out of its scenario, in words."""
     left_out = [f"Left out of the scenario: {race.left_out}."] if race.without else []
     if tried:
-        head = "What the calm run would not do; needed is what this does not break without:"
+        head = "What the calm run would not do (needed: without that line, this does not break):"
         return [head, *(f"  {line}" for line in necessity_lines(tried)), *left_out]
     if claim and len(race):
-        most = f"It takes at most {counted(len(race), 'deviation')}; none is told by itself."
+        most = (
+            f"It takes at most {counted(len(race), 'deviation')}; they were not tried one by one."
+        )
         return [most, *left_out]
     return left_out

@@ -46,7 +46,7 @@ def believing(
         rv = known.entry.revision
         is_same = known.key in act.keys or act.record is not None
         text = sentence(
-            f"{head}, taking it for the one it knew{_from(known, gone)} at rv {rv};"
+            f"{head}, as if it were the one it knew{_from(known, gone)} at rv {rv};"
             if is_same
             else f"{head}{link} {known.key} was there, as at rv {rv};",
             wrote(gone, "that" if is_same else "it"),

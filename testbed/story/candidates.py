@@ -195,7 +195,7 @@ def _unknown(slice_: Slice) -> Cause:
     text = sentence(
         f"{acted(act)}{BROKE}: {why}"
         if why
-        else f"{acted(act)}{BROKE}; the trace shows no more of why",
+        else f"{acted(act)}{BROKE}; the trace does not show why",
         (f"; {late}" if late else "", ""),
     )
     return Cause.of(CauseShape.UNKNOWN, act, text)

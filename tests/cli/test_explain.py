@@ -247,4 +247,4 @@ def test_a_race_nobody_has_shrunk_is_not_told_line_by_line(
 ) -> None:
     """It says how many deviations there are."""
     monkeypatch.setattr("testbed.races.necessity.DEVIATIONS_MAX", 1)
-    assert "It takes at most 2 deviations; none is told by itself." in told("race.yaml")[1]
+    assert "It takes at most 2 deviations; they were not tried one by one." in told("race.yaml")[1]

@@ -121,11 +121,11 @@ def wrongly_blamed(trace: Trace, cause: Cause) -> str:
     heard = list(told(steps, life, since.key, writes=not is_cache))
     ever = list(told(steps, [s for s in steps[:at] if s.option.actor == cause.actor], since.key))
     is_later = any(revision >= since.revision for revision in heard)
-    if (is_cache or "believing" in said or "taking it for" in said) and is_later:
+    if (is_cache or "believing" in said or "as if it were" in said) and is_later:
         return f"told of rv {max(heard)} by step {at}"
     if "without ever having read" in said and ever:
         return f"had read rv {ever}"
-    if "had been told of that" in said and not any(rv >= since.revision for rv in ever):
+    if "had already seen that" in said and not any(rv >= since.revision for rv in ever):
         return "was not told"
     if "had never read that" in said and ever:
         return f"had read rv {ever}"

@@ -226,8 +226,8 @@ WHOLE = {
     ),
     "stolen_slot": (
         "beta bound pods/default/late to n1 (step 150), into the room that alpha had set aside "
-        "there for pods/default/urgent at rv 11 (step 100); beta had been told of that and did not "
-        "go by it."
+        "there for pods/default/urgent at rv 11 (step 100); beta had already seen that, and "
+        "ignored it."
     ),
     "daemonset_preemption": (
         "default-scheduler bound pods/default/late to n1 (step 206), into the room that yunikorn "

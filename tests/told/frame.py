@@ -16,7 +16,7 @@ from testbed.world.scenario import find, of
 
 WORDS_MAX = 40
 """How long the first sentence may be."""
-GIVES_UP = "the cause is not known|shows no more of why"
+GIVES_UP = "the cause is not known|does not show why"
 """What a story says that does not know why."""
 
 

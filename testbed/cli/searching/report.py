@@ -158,7 +158,9 @@ def finding_text(finding: Finding, races: Races, recipe: Scenario) -> str:
     lines += [f"  picked:  {picked}" for picked in race.picks]
     if len(race) and not finding.not_shrunk:
         # The shrinker has left out each line by itself, and kept those without which it held.
-        lines.append("  needed:  each of these lines; it does not break without any one of them")
+        lines.append(
+            "  needed:  every one of these lines; leave out any one, and it does not break"
+        )
     if finding.window:
         lines.append(f"  window:  {finding.window}")
     elif finding.no_window and race.holds:

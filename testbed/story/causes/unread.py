@@ -123,7 +123,7 @@ def _tail(act: Act, made: Version, *, heard: bool) -> str:
     if made.actor == act.actor:
         return ""
     if heard:
-        return f"; {act.actor} had been told of that and did not go by it"
+        return f"; {act.actor} had already seen that, and ignored it"
     return f"; {act.actor} had never read that"
 
 
@@ -163,8 +163,8 @@ def _left_out(slice_: Slice, act: Act) -> Iterator[Cause]:
         if last is not None and seen.leave_out(act.actor, last.change, act.decided):
             kind = key.partition("/")[0]
             text = sentence(
-                f"{acted(act)}, never having heard of {key}: no list or watch of {kind} that",
-                f"{act.actor} has shows it; {wrote(last, 'it')}",
+                f"{acted(act)}, and never saw {key}: {act.actor} has no list or watch of {kind}",
+                f"that shows it; {wrote(last, 'it')}",
             )
             yield Cause.of(CauseShape.UNREAD, act, text, last)
 

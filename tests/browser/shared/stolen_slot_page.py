@@ -33,7 +33,7 @@ def page_data(*, told_map: dict[str, Any] | None = None) -> dict[str, Any]:
     again = "testbed explain scenarios/slots/stolen_slot.race.yaml"
     cause = (
         "beta bound pods/default/late to n1 (step 146), into the room that alpha had set aside "
-        "there for pods/default/urgent at rv 11 (step 96); beta had been told of that."
+        "there for pods/default/urgent at rv 11 (step 96); beta had already seen that."
     )
     return {
         "format": "testbed-page/1",

@@ -80,7 +80,7 @@ holds:
     did=(r"(reject|refus|fail|status of)\w* \S*web", "OutOfcpu"),
     never=(
         "not knowing of",
-        "never having heard",
+        "and never saw",
         "there was no",
         "the status of pods/default/big",
     ),

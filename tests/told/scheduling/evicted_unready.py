@@ -89,7 +89,7 @@ holds:
     about="pods/default/web-1",
     words=("Ready",),
     did=("server", r"\bapi\b", r"api-\d", "part"),
-    never=("amy .* believing", "amy .*without ever having read", "amy .*never having heard"),
+    never=("amy .* believing", "amy .*without ever having read", "amy .*and never saw"),
     said=(
         "amy's evict of pods/default/web-1 found it Ready, and the API server deleted it in a"
         " later part of that request, after probe had made it unready."

@@ -50,7 +50,7 @@ holds:
 """,
     actor="scorer",
     about="nodes/n1",
-    words=("not know", "no nodes/n1", "not heard", "late", "believ", "not show", "never having"),
+    words=("not know", "no nodes/n1", "not heard", "late", "believ", "not show", "never saw"),
     did=("died of KeyError", "KeyError"),
     never=("^ann",),
     claim="no_actor_dies",
