@@ -183,7 +183,7 @@ ARRIVALS = {
     ),
     "no_matter": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),
-        ("no Run was found that shows why",),
+        ("no Run that was tried shows why",),
         ("archivist",),
         """
 holds:

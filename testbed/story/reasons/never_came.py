@@ -183,7 +183,7 @@ def _struck(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Caus
     said = fault.option.fault.describe(fault.option.key)
     text = sentence(
         f"{said} (step {fault.number}) before it could {missing.what},",
-        "which never came in time",
+        "which then never happened in time",
     )
     return Cause(CauseShape.HALF_DONE, text, missing.actor, missing.what, None, fault.number)
 

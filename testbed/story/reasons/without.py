@@ -28,7 +28,7 @@ def told(slice_: Slice, compared: Compared, otherwise: Cause) -> Cause:
     acts = list({effect.step: effect.act for effect in effects}.values())[:DONE_MAX]
     text = sentence(
         f"It would hold without this: {listed([acted(act) for act in acts])}",
-        "; no Run was found that shows why",
+        "; no Run that was tried shows why",
     )
     return Cause.of(CauseShape.UNKNOWN, acts[0], text)
 
