@@ -7,6 +7,7 @@ up before its answer came.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 from testbed.client.latency import latency_of
@@ -19,7 +20,7 @@ from testbed.story.requests import Sent
 from testbed.story.sightings import WATCH
 from testbed.story.slice import Slice
 from testbed.story.wording import DELETED, believed, did_where, known_by, listed, wrote
-from testbed.turns.option import FAULT, SERVE
+from testbed.turns.option import FAULT, HOLD, SERVE
 from testbed.turns.trace import Step
 from testbed.words import withheld
 
@@ -172,9 +173,22 @@ def line_said(slice_: Slice, line: Deviation) -> str:
     if isinstance(line, Hold):
         what = line.what
         late = withheld(what.kind, what.verb, what.key, f"{what.who}'s")
-        until = line.until
+        at, until = held_at(slice_, what), line.until
+        late = f"{late} was late (step {at})" if at else f"{late} was late"
         if not isinstance(until, Pattern):
-            return f"{late} was late, until {line.until_text}"
+            return f"{late}, until {line.until_text}"
         after = withheld(until.kind, until.verb, until.key, f"{until.who}'s")
-        return f"{late} was late, after {after}"
+        return f"{late}, after {after}"
     return ""
+
+
+def held_at(slice_: Slice, what: Pattern) -> int:
+    """The Step in which that was held back first; 0 if it is not known."""
+    who = what.who.partition("/")[0].partition("@")[0]
+    held = (
+        step
+        for step in slice_.steps
+        if step.kind == HOLD and step.option.label == what.kind and step.option.actor == who
+        if not what.key or fnmatchcase(step.option.key, what.key.removesuffix("/status"))
+    )
+    return next((step.number for step in held), 0)

@@ -16,19 +16,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from testbed.objects.meta import changed_fields
+from testbed.objects.meta import changed_fields, field_of
 from testbed.story.knowledge import Act, Known, StaleAct, Version, changed_nothing
 from testbed.story.lateness import Beat, Lateness, Weight
 from testbed.story.opening import cause_of
+from testbed.story.requests import Sent
 from testbed.story.sightings import GET, LIST, WATCH, WROTE
 from testbed.story.slice import Slice
-from testbed.story.wording import TURNS_MIN, changed, did, listed, to_and_fro, were
+from testbed.story.twins.side import is_aside
+from testbed.story.wording import DELETED, TURNS_MIN, changed, did, listed, to_and_fro, were
 from testbed.turns.option import DELIVER, FAULT, HOLD, SERVE, START, request_key
 from testbed.turns.trace import SAID, Record, Step
 from testbed.turns.verdict import Violation
-from testbed.words import past, spoken, withheld
+from testbed.words import counted, past, spoken, withheld
 
 SENTENCES_MAX, WHYS_MAX = 8, 2
+HELD_MAX = 16
+"""The most sentences of a Run that broke nothing: it has no end to which all of it leads."""
+ENDS_MAX = 6
+"""Of at most this many objects it is told who wrote them last; the others are counted."""
 FAULTS_MAX, HOLDS_MAX, REFUSALS_MAX = 4, 2, 2
 
 
@@ -52,12 +58,15 @@ class Sentences:
                 *self._last_writes(),
             ]
             beats.append(self._violated(slice_.violation))
+        else:
+            beats += self._ends()
+        most = SENTENCES_MAX if slice_.violation is not None else HELD_MAX
         whys = list(self._whys(beats))
         # 3. Two stale acts may rest on the same write: what they share is told once.
         unique = {(beat.step, beat.key, beat.weight): beat for beat in [*beats, *whys]}.values()
         by_text = {beat.text: beat for beat in unique}.values()
         ranked = sorted(by_text, key=lambda beat: (beat.weight, -beat.step))
-        kept, rest = ranked[:SENTENCES_MAX], ranked[SENTENCES_MAX:]
+        kept, rest = ranked[:most], ranked[most:]
         kept += [beat for beat in rest if beat in whys][:WHYS_MAX]
         self.beats = sorted(kept, key=_told_order)
         """In the order in which things happened; what broke comes last."""
@@ -218,6 +227,35 @@ class Sentences:
                 text = f"{what} was refused: {sent.refused} ({self._at(sent.step)})."
                 yield Beat(sent.step, text, Weight.REFUSED)
 
+    def _ends(self) -> Iterator[Beat]:
+        """Of a Run that broke nothing: which faults struck, what was held back, what was refused,
+        what was deleted, and who wrote each object last."""
+        yield from list(self._faults())[-FAULTS_MAX:]
+        yield from list(self._holds())[-HOLDS_MAX:]
+        yield from list(self._all_refusals())[-FAULTS_MAX:]
+        written = [some for key, some in self.slice.knowledge.versions.items() if not is_aside(key)]
+        ends = sorted((some[-1] for some in written), key=_is_left)
+        for version in ends[:ENDS_MAX]:
+            yield self._written(version)
+        if rest := ends[ENDS_MAX:]:
+            last = max(rest, key=lambda version: version.step)
+            more = f"{counted(len(rest), 'more object')} {'was' if len(rest) == 1 else 'were'}"
+            text = f"{more} written, last {last.key} by {last.actor} ({self._at(last.step)})."
+            yield Beat(self.slice.end, text, Weight.WROTE, (last.step,))
+
+    def _all_refusals(self) -> Iterator[Beat]:
+        """What was refused to whom, each sort once, with how often."""
+        found: dict[str, list[Sent]] = {}
+        for sent in self.slice.requests.all:
+            if sent.refused and sent.is_write and not is_aside(sent.key):
+                what = withheld(SERVE, sent.verb, sent.key, f"{sent.actor}'s")
+                found.setdefault(f"{what} was refused: {sent.refused}", []).append(sent)
+        for said, some in found.items():
+            times = f", {len(some)} times, last" if len(some) > 1 else ""
+            steps = tuple(sent.step for sent in some[-2:])
+            text = f"{said}{times} ({self._at(some[-1].step)})."
+            yield Beat(some[-1].step, text, Weight.REFUSED, steps)
+
     def _told_of(self) -> set[str]:
         """The actors that the cause or the Violation speaks of."""
         actors = set(self.slice.named_actors)
@@ -312,6 +350,12 @@ class Sentences:
     def _violated(self, violation: Violation) -> Beat:
         text = f"So {violation.invariant} is broken: {violation.said} ({self._at(violation.step)})."
         return Beat(violation.step, text, Weight.VIOLATED)
+
+
+def _is_left(version: Version) -> tuple[bool, int]:
+    """What was removed or is to go comes first, then what was written last."""
+    new = version.change.new
+    return new is not None and field_of(new.value, DELETED) is None, -version.step
 
 
 def _told_order(beat: Beat) -> tuple[bool, int, bool]:

@@ -320,7 +320,7 @@ def test_what_is_not_known_is_said_to_be_not_known() -> None:
     assert found is not None
     assert found.shape is CauseShape.UNKNOWN
     assert found.text == (
-        "It would hold without this: alpha updated notes/default/n (step 4); no Run was found that "
+        "It would hold without this: alpha updated notes/default/n (step 4); no Run that was tried "
         "shows why."
     )
     empty = Slice(trace, Violation("claimed", "nothing of that", 1, 0))

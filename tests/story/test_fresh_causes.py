@@ -179,7 +179,10 @@ ARRIVALS = {
     ),
     "late_archive": Fresh(
         Truth(CauseShape.UNKNOWN, "archivist", "notes/default/job", ""),
-        ("was late, after cleaner's delete of notes/default/job", "without that it would hold"),
+        (
+            "was late (step 2), after cleaner's delete of",
+            "without that it would hold",
+        ),
     ),
     "no_matter": Fresh(
         Truth(CauseShape.UNKNOWN, "cleaner", "delete notes/default/job", ""),

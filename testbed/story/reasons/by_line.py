@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.races.race import Hold, Strike
-from testbed.story.believing import line_said
+from testbed.story.believing import held_at, line_said
 from testbed.story.cause import Cause, CauseShape, sentence
 from testbed.story.refusing import asked_again
 from testbed.story.slice import Slice
@@ -37,4 +37,5 @@ def alone(slice_: Slice, twin: Twin) -> Cause | None:
         return None
     text = sentence(f"{said}; without that it would hold")
     who, did = (line.what.who, line.what.key) if isinstance(line, Hold) else ("", "")
-    return Cause(CauseShape.UNKNOWN, text, who, did, None, slice_.violation.step)
+    at = held_at(slice_, line.what) if isinstance(line, Hold) else 0
+    return Cause(CauseShape.UNKNOWN, text, who, did, None, at or slice_.violation.step)

@@ -58,7 +58,12 @@ class TracedEffect:
     @property
     def is_aside(self) -> bool:
         """Whether it only tells or renews."""
-        return self.version is None or plural_of(self.key) in ASIDE
+        return self.version is None or is_aside(self.key)
+
+
+def is_aside(key: str) -> bool:
+    """Whether what is written there only tells or renews: an Event, a Lease."""
+    return plural_of(key) in ASIDE
 
 
 class PlayedSide:
