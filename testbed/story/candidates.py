@@ -31,6 +31,7 @@ from testbed.story.causes import (
     in_vain,
     lost_reply,
     old_news,
+    outlived,
     unread,
 )
 from testbed.story.deciding import decided, is_worded
@@ -137,6 +138,7 @@ def causes_of(slice_: Slice) -> Iterator[Cause]:
         _gone(slice_),
         lost_reply.found(slice_),
         unread.found(slice_),
+        outlived.found(slice_),
         half_done.mixed(slice_) if is_of_state else (),
         old_news.found(slice_),
         _behind(slice_, lost_reply.found, unread.found, old_news.acted_on),

@@ -82,5 +82,5 @@ def test_what_is_needed_comes_behind_the_story(told: dict[str, str]) -> None:
         assert said.index("is broken") < needed < said.index("testbed ", needed), form
     for form in ("search", "junit"):
         said = plain(told[form])
-        assert said.index("is broken") < said.index(f"late: {hold}") < said.index("needed: each")
-        assert said.index("needed: each") < said.index("again: testbed replay")
+        assert said.index("is broken") < said.index(f"late: {hold}") < said.index("needed: every")
+        assert said.index("needed: every") < said.index("again: testbed replay")
