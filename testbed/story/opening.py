@@ -233,7 +233,8 @@ def _left_over(
             continue
         if is_behind and cause.step not in compared.behind:
             continue
-        if is_guess and not _is_read(compared.twins[0].side, cause):
+        twin = compared.twins[0]
+        if is_guess and (twin.has_other_objects or not _is_read(twin.side, cause)):
             continue
         acts = [e for e in pair.bad.effects if (e.act.actor, e.step) == (cause.actor, cause.step)]
         is_about = cause.step in compared.behind or any(

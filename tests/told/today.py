@@ -10,8 +10,8 @@ TODAY: dict[str, str] = {
     ),
     "empty_node": ("disruption created configmaps/default/order (step 38), and not nodes/n1."),
     "resized": (
-        "scheduler's news of notes/default/web was late, after scheduler's get of "
-        "notes/default/web; so agent updated notes/default/web (step 37)."
+        "scheduler's news of notes/default/web was late (step 24), after scheduler's get "
+        "of notes/default/web; so agent updated notes/default/web (step 37)."
     ),
     "late_target": (
         "virt-controller created notes/default/target at rv 2 (step 6), and then its "
@@ -42,7 +42,8 @@ TODAY: dict[str, str] = {
     ),
     "three_forks-sought": (
         "russell never updated notes/default/fork-0: quine's update of "
-        "notes/default/fork-1 was late, after russell's update of notes/default/fork-2."
+        "notes/default/fork-1 was late (step 8), after russell's update of "
+        "notes/default/fork-2."
     ),
     "tickets-sought": (
         "hal recorded gives out number=1 (step 15), believing that data.next of "

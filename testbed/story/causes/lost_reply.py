@@ -42,7 +42,7 @@ def weaker(slice_: Slice) -> Iterator[Cause]:
             continue
         if _is_named(slice_, sent, versions):
             text = sentence(
-                f"{sent.actor}'s {sent.word} of {versions[0].key} {sent.unanswered}",
+                f"{sent.actor}'s {sent.word} of {versions[0].subject} {sent.unanswered}",
                 f"(step {sent.let_go}); it {_took(versions[0], sent.let_go)}",
                 (asked_again(slice_, sent), "; its caller never learned of that", ""),
             )
@@ -117,7 +117,7 @@ def _after(slice_: Slice, act: Act, sent: Sent) -> Iterator[Cause]:
         return
     if sent.why == CRASHED and (act.word != sent.word or not is_like):
         return  # that is a thing half done
-    what, took = f"its {sent.word} of {version.key}", _took(version, act.step)
+    what, took = f"its {sent.word} of {version.subject}", _took(version, act.step)
     if sent.why == CRASHED:
         text = sentence(
             f"{acted(act)}, not knowing of {what} before it crashed (step {sent.let_go});",

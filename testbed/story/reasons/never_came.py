@@ -225,6 +225,8 @@ def _instead(slice_: Slice, missing: Missing, stood: Act, reason: Reason) -> Cau
     if not later:
         return None
     sent = later[0]
+    if missing.pair.bad.value(missing.key, sent.asked) is None:
+        return None  # it could not have: that was not there yet
     acts = [act for act in slice_.knowledge.acts if act.step == sent.step and act.versions]
     if acts:
         placed, why = did_where(own_of(acts[0])), decided(slice_, acts[0])

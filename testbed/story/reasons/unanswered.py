@@ -17,7 +17,9 @@ def told(slice_: Slice, deed: UnlikeAct, head: str) -> Cause | None:
     done = [v for c in sent.changes for v in versions.get(c.key, []) if v.change is c]
     if done and done[0].step < act.step:
         took = f"had taken effect at rv {done[0].revision} (step {done[0].step})"
-        text = sentence(f"{head}, not knowing that its {sent.word} of {done[0].key} {took}:", went)
+        text = sentence(
+            f"{head}, not knowing that its {sent.word} of {done[0].subject} {took}:", went
+        )
         return Cause.of(CauseShape.DID_IT_HAPPEN, act, text, done[0])
     late = f"; that took effect later (step {done[0].step})" if done else ", and had no effect"
     text = sentence(f"{head} after its {sent.word} of {sent.key} {went[3:]}{late}")
