@@ -514,6 +514,19 @@ holds:
     assert window.least_ms == 101
 
 
+def counted_turns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many turns each Run takes that is played from now on."""
+    turns: list[int] = []
+    run = World.run
+
+    def counting(world: World, *given: object, **named: object) -> Verdict:
+        turns.append((verdict := run(world, *given, **named)).turns)  # type: ignore[arg-type]
+        return verdict
+
+    monkeypatch.setattr(World, "run", counting)
+    return turns
+
+
 def test_who_goes_round_beside_a_hold_is_not_followed_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -543,14 +556,7 @@ def test_who_goes_round_beside_a_hold_is_not_followed_for_ever(
         world.start(Puppet("ends", ends), Puppet("ticks", ticks))
         world.claim(quiescent(it_knows))
 
-    turns = []
-    run = World.run
-
-    def counting(world: World, *given: object, **named: object) -> Verdict:
-        turns.append((verdict := run(world, *given, **named)).turns)  # type: ignore[arg-type]
-        return verdict
-
-    monkeypatch.setattr(World, "run", counting)
+    turns = counted_turns(monkeypatch)
     what = parse_pattern("ends get notes/default/n")
     until = parse_pattern("ticks update notes/default/tick")
     assert what is not None
@@ -586,14 +592,7 @@ def test_who_goes_round_without_a_line_is_not_followed_for_ever(
         world.start(Puppet("ticks", ticks), Puppet("writer", comes))
         world.claim(always(it_was_in_time))
 
-    turns = []
-    run = World.run
-
-    def counting(world: World, *given: object, **named: object) -> Verdict:
-        turns.append((verdict := run(world, *given, **named)).turns)  # type: ignore[arg-type]
-        return verdict
-
-    monkeypatch.setattr(World, "run", counting)
+    turns = counted_turns(monkeypatch)
     what = parse_pattern("writer update notes/default/n")
     reads = parse_pattern("ticks get notes/default/n")
     assert what is not None
