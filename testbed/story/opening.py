@@ -76,7 +76,7 @@ def _chosen(slice_: Slice) -> Cause:
     first = next(causes_of(slice_))
     if first.shape in ALONE:
         return first
-    if slice_.violation is not None and slice_.violation.reason == DIED:
+    if violation.reason == DIED:
         return at_its_end.died(slice_, first)
     if not _is_of_scenario(slice_):
         return first if first.is_told else at_its_end.stuck(slice_) or first
@@ -94,11 +94,11 @@ def _chosen(slice_: Slice) -> Cause:
     return (
         next(_told(slice_, compared), None)
         or next(_weaker(slice_, compared, {Why.SAME}), None)
-        or _left_over(slice_, compared, is_guess=False)
-        or _left_over(slice_, compared, is_guess=True, is_behind=True)
+        or _left_over(slice_, side, compared, is_guess=False)
+        or _left_over(slice_, side, compared, is_guess=True, is_behind=True)
         or next(_weaker(slice_, compared, {*Why} - {Why.SAME}), None)
         or _never(slice_, compared, is_weak=True)
-        or _left_over(slice_, compared, is_guess=True)
+        or _left_over(slice_, side, compared, is_guess=True)
         or (first if first.is_told else None)
         or _by_line(slice_, compared)
         or next(filter(None, (never_came.told(slice_, each) for each in compared.named)), None)
@@ -221,13 +221,13 @@ def _is_read(twin: PlayedSide, cause: Cause) -> bool:
 
 
 def _left_over(
-    slice_: Slice, compared: Compared, *, is_guess: bool, is_behind: bool = False
+    slice_: Slice, side: PlayedSide, compared: Compared, *, is_guess: bool, is_behind: bool = False
 ) -> Cause | None:
     """The first that a finder tells of an act that is not as in the twin, or broke the claim, or is
     what such an act went by."""
     if not compared.twins:
         return None
-    pair = Pair(PlayedSide.of(slice_.trace), compared.twins[0].side, (), ())
+    pair = Pair(side, compared.twins[0].side, (), ())
     for cause in causes_of(slice_):
         if cause.shape is CauseShape.UNKNOWN or cause.is_guess is not is_guess:
             continue

@@ -22,12 +22,11 @@ from testbed.story.twins.looking_back import reasons, served_otherwise, why_miss
 from testbed.story.twins.nearest import Twin, twins
 from testbed.story.twins.pair import Pair, Parted
 from testbed.story.twins.reason import BLIND, Reason, Why
-from testbed.story.twins.side import PlayedSide, TracedEffect
+from testbed.story.twins.side import EVENTS, PlayedSide, TracedEffect
 from testbed.turns.verdict import Violation
 
 TWINS_MAX = 3
 """At most this many twins are compared."""
-EVENTS = "events"
 BEHIND_MAX = 80
 """At most this many acts are looked at that stand behind others."""
 DEEP_MAX = 3

@@ -19,12 +19,11 @@ from testbed.story.requests import CRASHED, Sent
 from testbed.story.sightings import WROTE
 from testbed.story.twins.pair import Pair, Parted, same_place
 from testbed.story.twins.reason import RANK, Reason, Why
-from testbed.story.twins.side import ASIDE, PlayedSide, TracedEffect, ident
+from testbed.story.twins.side import ASIDE, EVENTS, PlayedSide, TracedEffect, is_aside
 from testbed.turns.happening import key_of
 from testbed.turns.option import ANSWER, DELIVER, FAULT
 from testbed.turns.trace import Step
 
-EVENTS = "events"
 KNOWN_MAX = 3
 """At most this many objects are told that a task knew otherwise."""
 Ranked = tuple[tuple[object, ...], Reason]
@@ -136,7 +135,7 @@ def _checked(pair: Pair, effect: TracedEffect) -> Iterator[Reason]:
 
 def _was_refused(pair: Pair, effect: TracedEffect) -> bool:
     """Whether the twin has the same request, and refused it."""
-    theirs = pair.twin.sent.get(ident(effect.sent)) if effect.sent is not None else None
+    theirs = pair.in_twin(effect.sent) if effect.sent is not None else None
     return theirs is not None and bool(theirs.refused) and not theirs.changes
 
 
@@ -199,13 +198,13 @@ def _odd(pair: Pair, act: Act) -> Iterator[Reason]:
         if sent.actor == act.actor and _over(sent) <= act.decided and sent.is_write
     ]
     for sent in reversed(mine):
-        theirs = pair.twin.sent.get(ident(sent)) if sent.parts else None
+        theirs = pair.in_twin(sent)
         is_lost = sent.let_go and sent.why != CRASHED
         if is_lost and (theirs is None or not theirs.let_go):
             yield Reason(Why.NO_ANSWER, sent.key, sent=sent)
             break
     for sent in reversed(mine):
-        theirs = pair.twin.sent.get(ident(sent)) if sent.parts else None
+        theirs = pair.in_twin(sent)
         if sent.refused and theirs is not None and not theirs.refused:
             yield Reason(Why.REFUSED, sent.key, sent=sent)
             break
@@ -259,7 +258,7 @@ def _seen(side: PlayedSide, actor: str) -> list[Step]:
         step
         for step in side.steps
         if step.kind in (ANSWER, DELIVER) and step.option.actor == actor
-        if plural_of(step.option.key) not in ASIDE and step.option.change != BOOKMARK
+        if not is_aside(step.option.key) and step.option.change != BOOKMARK
     ]
 
 

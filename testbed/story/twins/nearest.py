@@ -52,6 +52,8 @@ class Twin:
     """Parted many turns of it are those of the violated Run, from the first."""
     number: int = -1
     """Which line of the race that is, from 0."""
+    ruled: frozenset[str] = frozenset()
+    """The actors that the guard sets otherwise."""
 
     @property
     def has_other_objects(self) -> bool:
@@ -62,9 +64,6 @@ class Twin:
     def late(self) -> Pattern | None:
         """What was late by that line; None if it is no hold."""
         return self.line.what if isinstance(self.line, Hold) else None
-
-    ruled: frozenset[str] = frozenset()
-    """The actors that the guard sets otherwise."""
 
 
 def twins(bad: PlayedSide, claim: str) -> list[Twin]:

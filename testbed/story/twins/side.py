@@ -18,7 +18,8 @@ from testbed.story.sightings import WROTE
 from testbed.turns.option import SERVE
 from testbed.turns.trace import Record, Step, Trace
 
-ASIDE = frozenset({"events", "leases"})
+EVENTS = "events"
+ASIDE = frozenset({EVENTS, "leases"})
 """Kinds of which no write is ever what broke a claim: they tell, or they renew."""
 UNTOLD = frozenset({
     "uid", "revision", "created_ms", "resourceVersion", "managedFields", "managed_fields",
