@@ -6,16 +6,14 @@ from collections.abc import Collection
 
 from testbed.story.knowledge import Act
 from testbed.story.slice import Slice
-from testbed.turns.trace import SAID
+from testbed.turns.trace import SAID, Record
 
 
 def decided(slice_: Slice, act: Act) -> str:
     """`it chose n1 for pods/default/c`; of a record, what it says after a colon; or empty."""
     if act.record is not None:
         return act.record.said.partition(": ")[2]
-    number = slice_.causality.steps[act.step].because
-    records = (each.record for each in slice_.knowledge.acts if each.record is not None)
-    found = next((record for record in records if record.number == number), None)
+    found = _followed(slice_, act)
     return f"it {found.said}" if found is not None else ""
 
 
@@ -32,9 +30,15 @@ def said_of_it(slice_: Slice, act: Act) -> str:
 
 def is_worded(slice_: Slice, act: Act) -> bool:
     """Whether its actor has put that in a sentence."""
+    found = _followed(slice_, act)
+    return found is not None and SAID in found.facts
+
+
+def _followed(slice_: Slice, act: Act) -> Record | None:
+    """The record that an act follows from; None if there is none."""
     number = slice_.causality.steps[act.step].because
     records = (each.record for each in slice_.knowledge.acts if each.record is not None)
-    return any(record.number == number and SAID in record.facts for record in records)
+    return next((record for record in records if record.number == number), None)
 
 
 def last_said(slice_: Slice, keys: Collection[str]) -> Act | None:

@@ -16,6 +16,7 @@ import attrs
 from testbed.client.actor import made_by
 from testbed.switches import PROFILE
 from testbed.turns.trace import Trace
+from testbed.words import names_of
 
 OFF, GUARD = "off", "guard"
 CITED = re.compile(r" \([A-Z]+-\d+(?:, [A-Z]+-\d+)*\)|(?<=\()[A-Z]+-\d+, ")
@@ -65,9 +66,9 @@ def said(trace: Trace) -> str:
     if len(found) != 1 or found[0].what == GUARD:
         return ""  # that a guard sets a guard says nothing
     one = found[0]
-    who = _listed([*one.who]) if len(one.who) <= PARTS_MAX else f"{len(one.who)} components"
+    parts = "objects" if one.is_of_objects else "components"
+    who = names_of(one.who) if len(one.who) <= PARTS_MAX else f"{len(one.who)} {parts}"
     if one.is_of_objects:
-        who = who.replace("components", "objects")
         has = "has" if len(one.who) == 1 else "have"
         return f"{who} {has} {one.what} {one.here}, which the guard sets to {one.there}."
     run = "runs" if len(one.who) == 1 else "run"
@@ -130,8 +131,3 @@ def _differing(one: Any, two: Any, path: str = "") -> Iterator[tuple[str, object
 
 def _shown(value: object) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
-
-
-def _listed(parts: list[str]) -> str:
-    *most, last = parts
-    return f"{', '.join(most)} and {last}" if most else last
